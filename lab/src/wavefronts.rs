@@ -146,9 +146,8 @@ fn outputs(launch: &Launch, buffers: &Buffers) -> Buffers {
 /// The launches of a kernel that reach its entry points: the default point, then each other value of
 /// each parameter.
 fn launches(kernel: &Kernel) -> Vec<Launch> {
-    let launch = |chosen: &BTreeMap<String, Value>| {
-        kernel.launch(DeviceClass::Quick, chosen, SEED).ok()
-    };
+    let launch =
+        |chosen: &BTreeMap<String, Value>| kernel.launch(DeviceClass::Quick, chosen, SEED).ok();
     let mut launches: Vec<Launch> =
         kernel.points(&BTreeMap::new()).iter().filter_map(launch).collect();
     for (name, parameter) in &kernel.description.parameters {
@@ -238,7 +237,8 @@ fn verdict(
     Ok(match counted.checked.output {
         Output::Verified => Became::Verified,
         Output::Mismatch => Became::Refused(format!("wrong: {:?}", counted.checked.mismatch)),
-        _ => match simulator.count_once(launch, &request)?.outputs_sha256 == counted.outputs_sha256 {
+        _ => match simulator.count_once(launch, &request)?.outputs_sha256 == counted.outputs_sha256
+        {
             true => Became::Same,
             false => Became::Ran("its outputs differ from the simulator's".to_owned()),
         },
@@ -396,7 +396,8 @@ fn flip(wave: &mut Wave, instruction: &Instruction, moment: Moment, bit: u32) {
     };
     let stores = name.contains("store") || name.contains("write") && !name.contains("writelane");
     let atomic = name.contains("atomic") || name.starts_with("ds_") && !name.contains("read");
-    let gives = !atomic || instruction.access.returns || name.contains("rtn") || name.contains("permute");
+    let gives =
+        !atomic || instruction.access.returns || name.contains("rtn") || name.contains("permute");
     if stores || !gives {
         if moment == Moment::Before {
             match instruction.sources[1] {
@@ -447,7 +448,8 @@ fn random(runner: &mut RadvRunner, arguments: &Arguments) -> anyhow::Result<bool
                 continue;
             }
         };
-        let issued = counted.counters.iter().filter(|counter| counter.name.ends_with("_instructions"));
+        let issued =
+            counted.counters.iter().filter(|counter| counter.name.ends_with("_instructions"));
         instructions += issued.map(|counter| counter.value).sum::<f64>();
         if simulator.count_once(&launch, &request)?.outputs_sha256 == counted.outputs_sha256 {
             same += 1;

@@ -405,7 +405,7 @@ fn model_cells(table: &ModelTable, row: &ModelRow) -> Vec<Cell> {
 }
 
 /// What machine code came to that was executed without its hardware; nothing where none was.
-pub fn executed_code(run: &Run) -> Option<Table> {
+pub(super) fn executed_code(run: &Run) -> Option<Table> {
     let rows = analyze::machine::executed(run);
     let first = rows.first()?;
     let family = first.device.split(['/', ':']).nth(1).unwrap_or_default();

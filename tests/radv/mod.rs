@@ -10,8 +10,8 @@ use std::process::Command;
 
 use lanescope::amd::IssueKind;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
-use lanescope::record::{Method, Output, Value};
 use lanescope::record::ArmOutcome;
+use lanescope::record::{Method, Output, Value};
 use lanescope::run::launched::programs;
 use lanescope::run::radv::brought;
 use lanescope::run::radv::matching::Match;
@@ -22,6 +22,7 @@ use lanescope::units::Width;
 use libtest_mimic::Trial;
 use serde_json::json;
 
+use crate::records;
 use crate::support::agreement;
 use crate::support::random_program::Options;
 
@@ -254,9 +255,8 @@ fn passes(runner: &RadvRunner) {
 /// flattened do not, and then every lane is on.
 fn matching(runner: &RadvRunner) {
     let wave = u64::from(runner.device().subgroup_width_run.unwrap().lanes());
-    let only = |id: &str| -> Matched {
-        runner.match_code(&launch(id, &[("n", 4096)])).unwrap().remove(0)
-    };
+    let only =
+        |id: &str| -> Matched { runner.match_code(&launch(id, &[("n", 4096)])).unwrap().remove(0) };
     let there = |matched: &Matched| {
         let ran = matched.matching.blocks.iter().filter(|what| **what != Match::NeverRan);
         let there = matched.matching.blocks.iter().filter(|what| what.is_there());
@@ -284,6 +284,10 @@ fn brought_trials() -> Vec<Trial> {
         it_runs_without_mesa();
         Ok(())
     })];
+    trials.push(Trial::test("radv_record::every_figure_says_what_it_is_of", || {
+        every_figure_says_what_it_is_of();
+        Ok(())
+    }));
     let title = "radv_brought::it_is_of_todays_texts";
     trials.push(if missing + left_over == 0 {
         Trial::test(title, || Ok(()))
@@ -297,12 +301,68 @@ fn brought_trials() -> Vec<Trial> {
     trials
 }
 
+/// The committed record of the whole catalogue.
+const RECORD: &str = "navi21/catalogue-quick";
+
+/// The page that is made of it.
+const PAGE: &str = "docs/findings/warps-and-wavefronts.md";
+
+/// No figure of executed machine code without the driver's version, the family, the wave size and the
+/// hash of the code; no time, and no cycle but where it is said that there are none.
+fn every_figure_says_what_it_is_of() {
+    let run = records::load(RECORD);
+    let mut executed = 0;
+    for measurement in run.measurements.iter().filter(|found| found.device.starts_with("radv:")) {
+        let device = run.devices.iter().find(|device| device.id == measurement.device).unwrap();
+        let kernel = &measurement.kernel;
+        assert!(device.driver.contains(MEASURED), "{}", device.driver);
+        assert!(measurement.time.is_none() && measurement.time_unchecked.is_none(), "{kernel}");
+        let wave = format!("waves of {}", measurement.subgroup_width.unwrap());
+        for counter in &measurement.counters {
+            let said = &counter.description;
+            let codes = measurement.dispatches.iter().filter_map(|d| d.machine_code.as_ref());
+            for hash in codes.map(|code| code.sha256.as_ref().unwrap()) {
+                assert!(said.contains(&hash[..16]), "{kernel}: {said}");
+            }
+            let all = [FAMILY, MEASURED, &wave, "code "];
+            assert!(all.iter().all(|part| said.contains(part)), "{kernel}: {said}");
+            assert!(!counter.name.contains("cycle") && counter.unit == "1", "{counter:?}");
+            executed += 1;
+        }
+    }
+    assert!(executed > 1000, "{executed} figures");
+    for (_, table) in lanescope::present::tables(&run) {
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        if columns.iter().any(|name| name.contains("passes")) {
+            assert!(
+                table.title.contains(FAMILY) && table.title.contains(MEASURED),
+                "{}",
+                table.title
+            );
+            assert!(columns.contains(&"W") && columns.contains(&"code"), "{columns:?}");
+        }
+    }
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join(PAGE)).unwrap();
+    assert!(page.contains(MEASURED) && page.contains(FAMILY) && page.contains("W = 64"), "{PAGE}");
+    let html = lanescope::report::html(std::slice::from_ref(&run), &[]).unwrap();
+    assert!(html.contains(MEASURED) && html.contains("passes at least"));
+    for text in [&page, &html] {
+        for (at, _) in text.match_indices(" cycles") {
+            let number = text[..at].ends_with(|letter: char| letter.is_ascii_digit());
+            assert!(!number, "{}", text[..at].lines().next_back().unwrap_or_default());
+        }
+    }
+}
+
 /// What is brought is executed, and says by whom it was compiled; what is not is refused with the reason.
 fn it_runs_without_mesa() {
     for wave in [32, 64] {
         let place = Place::parse(&format!("{FAMILY}/{wave}")).unwrap();
         let mut runner = RadvRunner::open_brought(place).unwrap();
-        assert!(runner.device().driver.contains("Mesa") && runner.device().driver.contains("brought"));
+        assert!(
+            runner.device().driver.contains("Mesa") && runner.device().driver.contains("brought")
+        );
         let catalogue = Catalogue::embedded().unwrap();
         let mut verified = 0;
         for kernel in catalogue.kernels().filter(|k| BROUGHT.contains(&k.family())) {

@@ -255,7 +255,9 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
     let of = Arc::clone(records);
     environment.add_function("kernels", move |record: String, device: String| {
         let run = of.run(&record)?;
-        let on = |measurement: &&Measurement| measurement.device == device && measurement.error.is_none();
+        let on = |measurement: &&Measurement| {
+            measurement.device == device && measurement.error.is_none()
+        };
         let names = run.measurements.iter().filter(on).map(|found| found.kernel.clone());
         Ok::<_, Error>(names.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>())
     });

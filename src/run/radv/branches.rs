@@ -2,14 +2,14 @@
 //!
 //! Input: a program, the counts of its blocks by way of calls, its machine code with what each
 //! instruction did, and which instructions are which block ([`Matching`]). Output: an [`Arm`] for each
-//! arm of an `if` or a `switch` and for each loop. Nothing is asked of the compiler, and no figure is
+//! arm of an `if` or a `switch` that does more than leave, and for each loop. Nothing is asked of the compiler, and no figure is
 //! made here: an outcome is read off the code.
 //!
 //! | outcome | how it is told |
 //! |---|---|
 //! | `kept` | the arm's instructions are there, and a branch on a scalar condition leads over them; a loop whose body is there |
 //! | `skipped` | they are there, EXEC is masked, and `s_cbranch_execz` leads over them |
-//! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but vector instructions ran as often as what surrounds it, with the arm's lanes. An arm that only leaves a loop or a function is a change of EXEC, and `masked` too |
+//! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but vector instructions ran as often as what surrounds it, with the arm's lanes |
 //! | `flattened` | none are there, and where what surrounds it ran there are selects (`v_cndmask_b32`, `s_cselect`) |
 //! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one |
 //! | `folded` | none are there, and there is no select either |
@@ -66,7 +66,8 @@ impl UnitWalk<'_> {
         if way.matches('/').count() > DEPTH_MAX {
             return;
         }
-        let own: BTreeMap<usize, (u64, u64)> = match call.and_then(|at| self.counted.calls.get(at)) {
+        let own: BTreeMap<usize, (u64, u64)> = match call.and_then(|at| self.counted.calls.get(at))
+        {
             Some(call) => call
                 .blocks
                 .iter()
@@ -147,15 +148,16 @@ impl Compared<'_> {
         let mut members: BTreeMap<ArmKey, (Enclosure, Vec<usize>)> = BTreeMap::new();
         for (block, flow) in self.program.flows().iter().enumerate() {
             for enclosure in &flow.path {
-                let (_, blocks) = members
-                    .entry(key_of(enclosure))
-                    .or_insert_with(|| (*enclosure, Vec::new()));
+                let (_, blocks) =
+                    members.entry(key_of(enclosure)).or_insert_with(|| (*enclosure, Vec::new()));
                 blocks.push(block);
             }
         }
         let mut arms: Vec<Arm> = Vec::new();
         for (enclosure, blocks) in members.values() {
-            if enclosure.part == BranchPart::LoopContinuing {
+            // An arm that only leaves is a part of what it leaves; a loop's end belongs to the loop.
+            let works = blocks.iter().any(|block| self.program.blocks()[*block].ops > 0);
+            if enclosure.part == BranchPart::LoopContinuing || !works {
                 continue;
             }
             let mut outcomes: Vec<ArmOutcome> = Vec::new();
@@ -197,8 +199,7 @@ impl Compared<'_> {
         let own: Vec<usize> = (0..self.units.len())
             .filter(|at| self.units[*at].way == way && blocks.contains(&self.units[*at].block))
             .collect();
-        let ran: Vec<usize> =
-            own.iter().copied().filter(|at| self.units[*at].ran.0 > 0).collect();
+        let ran: Vec<usize> = own.iter().copied().filter(|at| self.units[*at].ran.0 > 0).collect();
         if ran.is_empty() {
             return ArmOutcome::NeverRan;
         }
@@ -206,26 +207,30 @@ impl Compared<'_> {
             self.units.iter().position(|unit| unit.way == way && unit.block == parent.0 as usize)
         });
         let around = parent.map(|at| self.units[at].ran);
-        let there = |at: &usize| self.matching.blocks[*at] == Match::Found;
+        let there =
+            |at: &usize| self.matching.blocks[*at] == Match::Found && self.operations(*at) > 0;
         if ran.iter().any(there) {
             if enclosure.part == BranchPart::LoopBody {
                 return ArmOutcome::Kept;
             }
-            let of_arm = |unit: &Option<usize>| unit.is_some_and(|unit| ran.contains(&unit));
+            let of_arm = |unit: &Option<usize>| {
+                unit.is_some_and(|unit| ran.contains(&unit) && self.operations(unit) > 0)
+            };
             let first = self.matching.instructions.iter().position(of_arm).unwrap_or(0);
             return self.guard(first, around);
         }
-        self.outcome_without_code(enclosure, &ran, around)
+        self.outcome_without_code(enclosure, &ran, parent)
     }
 
     /// What leads over the instruction at which an arm begins.
     fn guard(&self, first: usize, around: Option<(u64, u64)>) -> ArmOutcome {
-        for at in (0..first).rev() {
+        for at in (0..=first).rev() {
             let Some(target) = self.branch(at) else { continue };
             if target <= first {
                 continue;
             }
-            let fits = |at: usize| around.is_none_or(|(often, _)| self.counts[at].executions == often);
+            let fits =
+                |at: usize| around.is_none_or(|(often, _)| self.counts[at].executions == often);
             let name = self.code.instructions()[at].row.name;
             if name == "s_branch" {
                 // The end of an arm before this one: what leads here decides.
@@ -240,6 +245,11 @@ impl Compared<'_> {
             return if fits(at) { self.kind_of_guard(at) } else { ArmOutcome::Masked };
         }
         ArmOutcome::Masked
+    }
+
+    /// Operations of a unit's block.
+    fn operations(&self, unit: usize) -> u64 {
+        self.program.blocks()[self.units[unit].block].ops
     }
 
     fn kind_of_guard(&self, at: usize) -> ArmOutcome {
@@ -260,16 +270,14 @@ impl Compared<'_> {
         &self,
         enclosure: &Enclosure,
         ran: &[usize],
-        around: Option<(u64, u64)>,
+        parent: Option<usize>,
     ) -> ArmOutcome {
+        let around = parent.map(|at| self.units[at].ran);
         let units = || ran.iter().map(|at| &self.units[*at]);
-        let merged = |at: &usize| self.matching.blocks[*at] == Match::Merged;
+        let merged =
+            |at: &usize| self.matching.blocks[*at] == Match::Merged && self.operations(*at) > 0;
         if ran.iter().any(merged) {
             return ArmOutcome::Merged;
-        }
-        let operations = |unit: &&Unit| self.program.blocks()[unit.block].ops > 0;
-        if units().find(operations).is_none() {
-            return ArmOutcome::Masked;
         }
         let Some((often, lanes)) = around else { return self.selects(None) };
         let whole = |unit: &&Unit| {
@@ -290,7 +298,13 @@ impl Compared<'_> {
         if units().any(masked) {
             return ArmOutcome::Masked;
         }
-        self.selects(Some((often, lanes)))
+        match self.selects(Some((often, lanes))) {
+            // What surrounds it may be flattened itself, into what surrounds that.
+            ArmOutcome::Folded if parent.is_some_and(|at| !self.matching.blocks[at].is_there()) => {
+                self.selects(None)
+            }
+            outcome => outcome,
+        }
     }
 
     /// Whether selects ran where what surrounds an arm did, or anywhere where that is not known.

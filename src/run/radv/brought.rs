@@ -196,8 +196,7 @@ pub fn wanted() -> Result<BTreeMap<String, Wanted>, RunError> {
                     let zeroed = launch.workgroup_memory_zeroed;
                     for wave in WAVES.iter().filter_map(|lanes| Width::new(*lanes).ok()) {
                         let place = Place { family: FAMILIES[0], wave };
-                        let asked =
-                            ToCompile::new(program, &bindings, zeroed, &launch.immediates)?;
+                        let asked = ToCompile::new(program, &bindings, zeroed, &launch.immediates)?;
                         let (kernel, workgroup) = (kernel.id.clone(), program.workgroup_size());
                         let one = Wanted { kernel, place, asked, workgroup };
                         wanted.entry(one.asked.key(place)).or_insert(one);

@@ -17,9 +17,9 @@ use crate::run::{RunError, RunErrorKind};
 use super::brought::{self, Brought};
 #[cfg(target_os = "linux")]
 use super::driver::{Compiler, Input};
-use super::place::Place;
 #[cfg(target_os = "linux")]
 use super::facts;
+use super::place::Place;
 
 /// Entry points that are kept.
 const KEPT_MAX: usize = 512;
@@ -95,7 +95,8 @@ impl ToCompile {
     /// The key of its code at a place: the first half of a SHA-256, in hexadecimal.
     pub fn key(&self, place: Place) -> String {
         let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let rest = format!("{place} {} {:?} {}", self.entry_point, self.bindings, self.immediate_bytes);
+        let rest =
+            format!("{place} {} {:?} {}", self.entry_point, self.bindings, self.immediate_bytes);
         bytes.extend(rest.as_bytes());
         sha256_bytes(&bytes)[..32].to_owned()
     }

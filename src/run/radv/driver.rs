@@ -111,7 +111,8 @@ impl Compiler {
         let module = unsafe { self.device.create_shader_module(&info, None) }
             .map_err(to_failure("making a shader module"))?;
         made.rest.push(Thing::Module(module));
-        let name = CString::new(input.of.entry_point.as_str()).map_err(|error| error.to_string())?;
+        let name =
+            CString::new(input.of.entry_point.as_str()).map_err(|error| error.to_string())?;
         let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
             .required_subgroup_size(input.wave);
         let stage = vk::PipelineShaderStageCreateInfo::default()

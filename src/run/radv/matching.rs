@@ -48,15 +48,16 @@ pub struct Matching {
 }
 
 impl Matching {
-    /// Matches `instructions` with `blocks`.
-    pub fn new(blocks: &[Ran], instructions: &[Ran]) -> Self {
+    /// Matches `instructions` with `blocks`, of which those without operations (a jump alone) have no
+    /// instructions of their own where others ran alike.
+    pub fn new(blocks: &[Ran], operations: &[u64], instructions: &[Ran]) -> Self {
         let ran = |counts: &Ran| counts.iter().any(|(executions, _)| *executions > 0);
         let mut alike: BTreeMap<&Ran, Vec<usize>> = BTreeMap::new();
         for (block, counts) in blocks.iter().enumerate().filter(|(_, counts)| ran(counts)) {
             alike.entry(counts).or_default().push(block);
         }
         let stretches = stretches(instructions);
-        let in_order = align(blocks, instructions, &stretches);
+        let in_order = align(blocks, operations, instructions, &stretches);
         let mut matching = Self {
             instructions: vec![None; instructions.len()],
             blocks: vec![Match::NeverRan; blocks.len()],
@@ -65,13 +66,16 @@ impl Matching {
             let found: Vec<usize> = (0..stretches.len())
                 .filter(|stretch| instructions[stretches[*stretch].0] == *counts)
                 .collect();
-            let place = |stretch: usize, at: usize| match members.len() {
-                1 => members[0],
-                count if count == found.len() => members[at],
-                _ => in_order[stretch].unwrap_or(members[0]),
+            let working: Vec<usize> =
+                members.iter().copied().filter(|block| operations[*block] > 0).collect();
+            let owners = if working.is_empty() { &members } else { &working };
+            let place = |stretch: usize, at: usize| match owners.len() {
+                1 => Some(owners[0]),
+                count if count == found.len() => Some(owners[at]),
+                _ => in_order[stretch],
             };
             for block in &members {
-                let taken = |(at, stretch): (usize, &usize)| place(*stretch, at) == *block;
+                let taken = |(at, stretch): (usize, &usize)| place(*stretch, at) == Some(*block);
                 matching.blocks[*block] = match found.iter().enumerate().any(taken) {
                     true => Match::Found,
                     false if found.is_empty() => Match::Missing,
@@ -80,7 +84,7 @@ impl Matching {
             }
             for (at, stretch) in found.iter().enumerate() {
                 let (first, last) = stretches[*stretch];
-                matching.instructions[first..=last].fill(Some(place(*stretch, at)));
+                matching.instructions[first..=last].fill(place(*stretch, at));
             }
         }
         matching
@@ -89,10 +93,17 @@ impl Matching {
 
 /// The block of each stretch where blocks and stretches are laid beside one another in order: as many
 /// blocks as can be have a stretch, and then as many stretches a block.
-fn align(blocks: &[Ran], code: &[Ran], stretches: &[(usize, usize)]) -> Vec<Option<usize>> {
+fn align(
+    blocks: &[Ran],
+    operations: &[u64],
+    code: &[Ran],
+    stretches: &[(usize, usize)],
+) -> Vec<Option<usize>> {
     let fits = |block: usize, stretch: usize| {
         let counts = &code[stretches[stretch].0];
-        blocks[block] == *counts && counts.iter().any(|(executions, _)| *executions > 0)
+        operations[block] > 0
+            && blocks[block] == *counts
+            && counts.iter().any(|(executions, _)| *executions > 0)
     };
     let (rows, columns) = (blocks.len() + 1, stretches.len() + 1);
     let at = |block: usize, stretch: usize| block * columns + stretch;
@@ -157,7 +168,7 @@ mod tests {
         // A head, an arm of half of the lanes, another of the other half seven times, and the end.
         let blocks = ran(&[(4, 128), (4, 64), (28, 448), (4, 128)]);
         let code = ran(&[(4, 128), (4, 128), (4, 64), (28, 448), (28, 448), (4, 128)]);
-        let matching = Matching::new(&blocks, &code);
+        let matching = Matching::new(&blocks, &[1; 4][..blocks.len()], &code);
         assert_eq!(matching.blocks, [Match::Found; 4]);
         let of = [Some(0), Some(0), Some(1), Some(2), Some(2), Some(3)];
         assert_eq!(matching.instructions, of);
@@ -166,10 +177,12 @@ mod tests {
     #[test]
     fn a_flattened_arm_is_missing_and_what_surrounds_it_is_merged() {
         // Both arms ran with half of the lanes; in the code nothing did.
-        let flattened = Matching::new(&ran(&[(4, 128), (4, 64), (4, 64)]), &ran(&[(4, 128)]));
+        let flattened =
+            Matching::new(&ran(&[(4, 128), (4, 64), (4, 64)]), &[1; 3], &ran(&[(4, 128)]));
         assert_eq!(flattened.blocks, [Match::Found, Match::Missing, Match::Missing]);
         // What stands before and behind a flattened arm is one stretch.
-        let merged = Matching::new(&ran(&[(4, 128), (4, 64), (4, 128)]), &ran(&[(4, 128)]));
+        let merged =
+            Matching::new(&ran(&[(4, 128), (4, 64), (4, 128)]), &[1; 3], &ran(&[(4, 128)]));
         assert_eq!(merged.blocks, [Match::Found, Match::Missing, Match::Merged]);
         assert!(merged.blocks[2].is_there() && !merged.blocks[1].is_there());
     }
@@ -179,17 +192,29 @@ mod tests {
         // Three stretches for two blocks; what lies between the blocks says which has two.
         let blocks = ran(&[(4, 64), (1, 1), (4, 64), (0, 0)]);
         let code = ran(&[(4, 64), (1, 1), (4, 64), (2, 2), (4, 64)]);
-        let found = Matching::new(&blocks, &code);
+        let found = Matching::new(&blocks, &[1; 4][..blocks.len()], &code);
         let all = [Match::Found, Match::Found, Match::Found, Match::NeverRan];
         assert_eq!(found.blocks, all);
         assert_eq!(found.instructions, [Some(0), Some(1), Some(2), None, Some(2)]);
     }
 
     #[test]
+    fn a_jump_alone_takes_no_instructions_from_a_block_that_ran_alike() {
+        // Two arms, each a loop's head, a `break` and a body; what stands before each head ran as the
+        // `break`s did.
+        let blocks = ran(&[(9, 90), (2, 20), (7, 70), (9, 90), (2, 20), (7, 70)]);
+        let code = ran(&[(2, 20), (9, 90), (7, 70), (2, 20), (9, 90), (7, 70), (2, 20)]);
+        let matching = Matching::new(&blocks, &[1, 0, 3, 1, 0, 3], &code);
+        let of = [None, Some(0), Some(2), None, Some(3), Some(5), None];
+        assert_eq!(matching.instructions, of);
+        assert!(matching.blocks.iter().all(|what| what.is_there()));
+    }
+
+    #[test]
     fn a_second_input_tells_blocks_apart() {
         let blocks = vec![vec![(4, 64), (4, 10)], vec![(4, 64), (4, 54)]];
         let code = vec![vec![(4, 64), (4, 54)], vec![(4, 64), (4, 10)], vec![(4, 64), (4, 54)]];
-        let matching = Matching::new(&blocks, &code);
+        let matching = Matching::new(&blocks, &[1; 4][..blocks.len()], &code);
         assert_eq!(matching.blocks, [Match::Found; 2]);
         assert_eq!(matching.instructions, [Some(1), Some(0), Some(1)]);
     }

@@ -164,7 +164,8 @@ impl RadvRunner {
             }
         };
         let bindings = bindings(program)?;
-        let outcome = run(launch, (&compiled.code, &bindings), workgroups, (buffers, self.steps_max), after)?;
+        let outcome =
+            run(launch, (&compiled.code, &bindings), workgroups, (buffers, self.steps_max), after)?;
         let entry_point = dispatch.entry_point.clone();
         Ok(Executed { entry_point, workgroups, compiled, outcome })
     }
@@ -264,7 +265,10 @@ impl RadvRunner {
             });
             let executed = &ran[0][place];
             let counts = ran.each_ref().map(|ran| ran[place].outcome.counts.as_slice());
-            let matching = Matching::new(&beside(&own, &others), &side_by_side(counts));
+            let operations: Vec<u64> =
+                own.iter().map(|unit| program.blocks()[unit.block].ops).collect();
+            let matching =
+                Matching::new(&beside(&own, &others), &operations, &side_by_side(counts));
             let compared = Compared {
                 program,
                 units: &own,
@@ -415,12 +419,8 @@ fn run(
     let addresses: Vec<u32> = (0..last)
         .map(|group| memory.add_set(sets.get(&group).map_or(&[], Vec::as_slice)))
         .collect();
-    let launched = amd::WaveLaunch {
-        workgroups,
-        sets: &addresses,
-        immediates: &launch.immediates,
-        steps_max,
-    };
+    let launched =
+        amd::WaveLaunch { workgroups, sets: &addresses, immediates: &launch.immediates, steps_max };
     let outcome = match after {
         None => amd::run(code, &launched, &mut memory),
         Some(after) => amd::run_disturbed(code, &launched, &mut memory, after),
