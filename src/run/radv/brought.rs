@@ -193,10 +193,9 @@ pub fn wanted() -> Result<BTreeMap<String, Wanted>, RunError> {
                 let launch = kernel.launch(class, &point, SEED).map_err(|error| bad(&error))?;
                 for program in programs(&launch)?.iter() {
                     let bindings = program.bindings().map_err(|error| bad(&error))?;
-                    let zeroed = launch.workgroup_memory_zeroed;
                     for wave in WAVES.iter().filter_map(|lanes| Width::new(*lanes).ok()) {
                         let place = Place { family: FAMILIES[0], wave };
-                        let asked = ToCompile::new(program, &bindings, zeroed, &launch.immediates)?;
+                        let asked = ToCompile::new(program, &bindings, &launch)?;
                         let (kernel, workgroup) = (kernel.id.clone(), program.workgroup_size());
                         let one = Wanted { kernel, place, asked, workgroup };
                         wanted.entry(one.asked.key(place)).or_insert(one);

@@ -10,6 +10,7 @@ use naga::back::spv::{Options, WriterFlags, ZeroInitializeWorkgroupMemoryMode, w
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 
 use crate::amd::Code;
+use crate::kernel::Launch;
 use crate::program::{Binding, Program, guarded};
 use crate::run::launched::sha256_bytes;
 use crate::run::{RunError, RunErrorKind};
@@ -69,26 +70,22 @@ pub struct ToCompile {
 }
 
 impl ToCompile {
-    /// What a program becomes; `zeroed` says whether workgroup memory begins as zeros.
+    /// What a program of a launch becomes: the module that would be timed, with checks where the launch
+    /// is not trusted.
     ///
     /// # Errors
     ///
     /// [`RunErrorKind::BadInput`] for what cannot be written as SPIR-V, [`RunErrorKind::Unsupported`]
     /// for bindings that are no buffers.
-    pub fn new(
-        program: &Program,
-        bindings: &[Binding],
-        zeroed: bool,
-        immediates: &[u8],
-    ) -> Result<Self, RunError> {
-        let words = spirv(program, zeroed)
+    pub fn new(program: &Program, bindings: &[Binding], launch: &Launch) -> Result<Self, RunError> {
+        let words = spirv(program, launch.workgroup_memory_zeroed, !launch.trusted)
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
         let place = |binding: &Binding| (binding.group, binding.binding, binding.uniform);
         Ok(Self {
             words,
             entry_point: program.entry_point().name.clone(),
             bindings: bindings.iter().map(place).collect(),
-            immediate_bytes: u32::try_from(immediates.len()).unwrap_or(u32::MAX),
+            immediate_bytes: u32::try_from(launch.immediates.len()).unwrap_or(u32::MAX),
         })
     }
 
@@ -217,6 +214,14 @@ pub(super) fn sha256_of(words: &[u32]) -> String {
     sha256_bytes(&bytes)
 }
 
+/// An index outside reads or writes the last element.
+const CHECKED: BoundsCheckPolicies = BoundsCheckPolicies {
+    index: BoundsCheckPolicy::Restrict,
+    buffer: BoundsCheckPolicy::Restrict,
+    image_load: BoundsCheckPolicy::Restrict,
+    binding_array: BoundsCheckPolicy::Restrict,
+};
+
 /// No index is checked.
 const UNCHECKED: BoundsCheckPolicies = BoundsCheckPolicies {
     index: BoundsCheckPolicy::Unchecked,
@@ -225,24 +230,24 @@ const UNCHECKED: BoundsCheckPolicies = BoundsCheckPolicies {
     binding_array: BoundsCheckPolicy::Unchecked,
 };
 
-/// A program as wgpu has naga write a module that is timed, without checks of bounds, loops and
-/// divisions; `zeroed` says whether workgroup memory begins as zeros.
+/// A program as naga writes it: with checks of indices and of divisions, or without any; loops are not
+/// bounded, which ends none that ends. `zeroed` says whether workgroup memory begins as zeros.
 ///
 /// # Errors
 ///
 /// A sentence with naga's word.
-fn spirv(program: &Program, zeroed: bool) -> Result<Vec<u32>, String> {
+fn spirv(program: &Program, zeroed: bool, checked: bool) -> Result<Vec<u32>, String> {
     let options = Options {
         lang_version: (1, 6),
         flags: WriterFlags::empty(),
-        bounds_check_policies: UNCHECKED,
+        bounds_check_policies: if checked { CHECKED } else { UNCHECKED },
         zero_initialize_workgroup_memory: if zeroed {
             ZeroInitializeWorkgroupMemoryMode::Native
         } else {
             ZeroInitializeWorkgroupMemoryMode::None
         },
         force_loop_bounding: false,
-        emit_int_div_checks: false,
+        emit_int_div_checks: checked,
         ..Options::default()
     };
     let file = program.text().file();

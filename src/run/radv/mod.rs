@@ -6,7 +6,8 @@
 //!
 //! RADV compiles for hardware that is not there, where `RADV_FORCE_FAMILY` names it: the variable is
 //! set for the process that opens a place, before it starts ([`environment`]). The code that
-//! runs is the plain module's, without run-time checks: what would be timed. Where Mesa is not installed,
+//! runs is the plain module's, as it would be timed: without run-time checks where the launch is
+//! trusted, else with those of indices and divisions. Where Mesa is not installed,
 //! the catalogue's code as it was compiled elsewhere runs ([`brought`]), and nothing else.
 //!
 //! | file | what it does |

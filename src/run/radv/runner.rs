@@ -177,8 +177,7 @@ impl RadvRunner {
     /// [`RunErrorKind::Unsupported`] for what is not executed, by its name; [`RunErrorKind::BadInput`]
     /// and [`RunErrorKind::Driver`] for what does not compile.
     pub fn compile(&self, launch: &Launch, program: &Program) -> Result<Arc<Compiled>, RunError> {
-        let zeroed = launch.workgroup_memory_zeroed;
-        let asked = ToCompile::new(program, &bindings(program)?, zeroed, &launch.immediates)?;
+        let asked = ToCompile::new(program, &bindings(program)?, launch)?;
         self.compile_asked(&launch.kernel, program.workgroup_size(), &asked)
     }
 
@@ -223,7 +222,7 @@ impl RadvRunner {
             outputs_sha256: outputs_sha256(&outputs),
             outputs_shown: outputs_shown(launch, &outputs),
             checked,
-            runtime_checks: false,
+            runtime_checks: !launch.trusted,
             counters,
             flags: Vec::new(),
         })
