@@ -31,6 +31,8 @@ use lanescope::run::worker::WorkerRunner;
 use programs::{compare, program, smallest};
 use random_program::{Options, Program};
 
+pub(crate) use programs::launch as launch_of;
+
 /// Runs random programs on a device and on the simulator, side by side.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -236,6 +238,11 @@ impl Totals {
             self.lanes
         )
     }
+}
+
+/// The program of a seed, with every form of statement.
+pub(crate) fn program_of(seed: u64) -> Program {
+    program(seed, Options::ALL)
 }
 
 /// A program's text with line numbers, as differences name them.

@@ -21,6 +21,7 @@ mod sort_check;
 mod speed;
 mod split_check;
 mod split_speed;
+mod wavefronts;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -66,6 +67,8 @@ enum Task {
     SplitCheck(split_check::Arguments),
     /// How fast partitions are on a device.
     SplitSpeed(split_speed::Arguments),
+    /// AMD's machine code, executed: what runs, what notices faults, random programs, speed, code to bring.
+    Wavefronts(wavefronts::Arguments),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -92,6 +95,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SplitCheck(arguments) => split_check::run(&arguments),
         Task::SplitSpeed(arguments) => split_speed::run(&arguments),
+        Task::Wavefronts(arguments) => wavefronts::run(&arguments),
     }
 }
 

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Counter, Instruction, MachineCode, Measurement};
+use crate::record::{Counter, Instruction, MachineCode, Measurement, Run, Value};
+use crate::units::Width;
 
 /// What the hardware executed of one source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +109,60 @@ pub fn operation(text: Option<&str>) -> Option<String> {
     Some(second.map_or(first.to_owned(), |second| format!("{first} {second}")))
 }
 
+/// What executed machine code came to in one launch, where counts of it stand for the whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExecutedCode {
+    /// The device's id.
+    pub device: String,
+    /// What compiled the code.
+    pub driver: String,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameters.
+    pub parameters: BTreeMap<String, Value>,
+    /// Lanes of a wave.
+    pub width: Width,
+    /// The mean of lanes that vector instructions had; nothing where none was executed.
+    pub lanes_mean: Option<f64>,
+    /// Instructions of all kinds that waves executed.
+    pub instructions: f64,
+    /// Passes of 32 lanes, where each empty half is skipped and where none is.
+    pub passes: [f64; 2],
+    /// The beginning of the hash of each dispatch's code, where the record has it.
+    pub code: Vec<String>,
+}
+
+/// The launches of a run whose machine code was executed without its hardware, in the record's order.
+pub fn executed(run: &Run) -> Vec<ExecutedCode> {
+    let row = |measurement: &Measurement| {
+        let value = |name: &str| find_value(&measurement.counters, name);
+        let vector = value("valu_instructions")?;
+        let device = run.devices.iter().find(|device| device.id == measurement.device)?;
+        let issued = measurement.counters.iter();
+        let issued = issued.filter(|counter| counter.name.ends_with("_instructions"));
+        // Every counter says which code it is of, as its last words.
+        let said = measurement.counters.first()?.description.rsplit_once(", code ")?.1;
+        let mut code: Vec<String> = Vec::new();
+        for hash in said.split(' ').map(|hash| hash.chars().take(8).collect::<String>()) {
+            if !code.contains(&hash) {
+                code.push(hash);
+            }
+        }
+        Some(ExecutedCode {
+            device: device.id.clone(),
+            driver: device.driver.clone(),
+            kernel: measurement.kernel.clone(),
+            parameters: measurement.parameters.clone(),
+            width: measurement.subgroup_width?,
+            lanes_mean: value("valu_lanes").filter(|_| vector > 0.0).map(|lanes| lanes / vector),
+            instructions: issued.map(|counter| counter.value).sum(),
+            passes: [value("valu_passes_min")?, value("valu_passes_max")?],
+            code,
+        })
+    };
+    run.measurements.iter().filter_map(row).collect()
+}
+
 /// Returns the value of a counter by NVIDIA's name; nothing where it was not read.
 pub fn counter(measurement: &Measurement, name: &str) -> Option<f64> {
     find_value(&measurement.counters, name)
@@ -161,6 +216,8 @@ mod tests {
                 instruction(48, Some(9), [2, 32, 16]),
                 instruction(64, Some(10), [0, 0, 0]),
             ],
+            sha256: None,
+            arms: Vec::new(),
         };
         let lines = lines(&code);
         let numbers: Vec<Option<u32>> = lines.iter().map(|line| line.line).collect();

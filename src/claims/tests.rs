@@ -193,7 +193,13 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
                 }
             };
             let (function, architecture) = (String::new(), String::new());
-            dispatch.machine_code = Some(MachineCode { function, architecture, instructions });
+            dispatch.machine_code = Some(MachineCode {
+                function,
+                architecture,
+                instructions,
+                sha256: None,
+                arms: Vec::new(),
+            });
         }
         Quantity::Dispatches => {
             let again = dispatch.clone();

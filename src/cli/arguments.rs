@@ -228,7 +228,8 @@ pub(crate) struct RunArguments {
     /// Count how many executions had 1, 2, … active lanes too
     #[arg(help_heading = HOW, long)]
     pub(crate) histogram: bool,
-    /// On `cuda:N`, read hardware counters too, in a process of their own after timing
+    /// On `cuda:N`, read hardware counters too, in a process of their own after timing; on `radv:F/W`, lay
+    /// the machine code beside the source
     #[arg(help_heading = HOW, long)]
     pub(crate) counters: bool,
     /// Folder for the result file, charts and page, which must not hold a result yet; a new folder

@@ -111,8 +111,10 @@ pub(super) fn plan<'a>(
     groups::groups(&kernels, &points, Sizes::of_gpu(DeviceClass::Quick), arguments.seed)?;
     let available = Available::ask(&arguments.device);
     let devices = devices::choose(&arguments.device, &available)?;
-    if arguments.counters && !devices.iter().any(|device| device.back_end.gives.counters) {
-        let message = "--counters reads what a device cuda:N has; add --device cuda:0";
+    let gives = |device: &Choice| device.back_end.gives.counters || device.back_end.gives.code;
+    if arguments.counters && !devices.iter().any(gives) {
+        let message = "--counters reads what a device cuda:N or radv:F/W has; add --device cuda:0, or \
+                       radv:navi21/32, which needs no GPU";
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
     let devices = if arguments.no_counting { timed_alone(devices)? } else { devices };

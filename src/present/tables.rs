@@ -47,6 +47,7 @@ pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     for table in analyze::side_by_side(run) {
         found.push((Section::Instruments, side_by_side(&table)));
     }
+    found.extend(executed_code(run).map(|table| (Section::Instruments, table)));
     let models = analyze::model_tables(run);
     for (index, table) in models.iter().enumerate() {
         let mut shown = model(table);
@@ -400,6 +401,53 @@ fn model_cells(table: &ModelTable, row: &ModelRow) -> Vec<Cell> {
         Cell::from_option(row.bytes, Cell::Bytes).with(rate),
         Cell::Count(row.dispatches as u128).with(sorting),
     ]
+}
+
+/// What machine code came to that was executed without its hardware; nothing where none was.
+pub(super) fn executed_code(run: &Run) -> Option<Table> {
+    let rows = analyze::machine::executed(run);
+    let first = rows.first()?;
+    let family = first.device.split(['/', ':']).nth(1).unwrap_or_default();
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::figures("W"),
+        Column::figures("lanes"),
+        Column::figures("instructions"),
+        Column::figures("passes at least"),
+        Column::figures("at most"),
+        Column::words("code"),
+    ];
+    let title = format!("Machine code for {family} by {}, executed without hardware", first.driver);
+    let mut table = Table::new(title, columns);
+    for row in &rows {
+        let code = match row.code.as_slice() {
+            [first, others @ ..] if !others.is_empty() => format!("{first} + {}", others.len()),
+            code => code.join(""),
+        };
+        table.rows.push(vec![
+            Cell::Kernel(row.kernel.clone()),
+            Cell::parameters(&row.parameters),
+            Cell::Width(row.width),
+            Cell::from_option(row.lanes_mean, Cell::Lanes),
+            count(row.instructions),
+            count(row.passes[0]),
+            count(row.passes[1]),
+            Cell::text(code),
+        ]);
+    }
+    table.notes.push(
+        "Lanes are those that EXEC had on, over vector instructions. A wave of 64 takes two passes of 32 lanes \
+         an instruction; at least where every empty half is skipped, at most where none is. No pass is a cycle."
+            .to_owned(),
+    );
+    Some(table)
+}
+
+/// A count that a record holds as a real number.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts are whole")]
+fn count(value: f64) -> Cell {
+    Cell::Count(value as u128)
 }
 
 /// Where each kernel crosses its baseline.

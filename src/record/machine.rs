@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::counts::ConstructPart;
+
 /// A hardware counter's value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
@@ -39,6 +41,52 @@ pub struct MachineCode {
     pub architecture: String,
     /// The instructions in the order of their offsets, those that never ran included.
     pub instructions: Vec<Instruction>,
+    /// SHA-256 of the code, in hexadecimal; absent where the code itself was not at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// What the compiler did to each arm of a branch and to each loop, in the order of the source; empty
+    /// where it was not worked out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arms: Vec<Arm>,
+}
+
+/// What a compiler made of an arm of an `if` or `switch`, or of a loop. An arm of a function that is
+/// inlined several times has an entry for each outcome that it came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arm {
+    /// The construct's number, as in [`Enclosure::construct`](super::Enclosure::construct).
+    pub construct: u32,
+    /// The arm.
+    pub part: ConstructPart,
+    /// The switch's case, from 0; 0 for every other part.
+    #[serde(default)]
+    pub case: u32,
+    /// The line of the condition or selector; of a loop its first.
+    pub line: u32,
+    /// What became of it.
+    pub outcome: ArmOutcome,
+}
+
+/// What became of an arm in machine code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArmOutcome {
+    /// A branch on a condition of the whole subgroup leads over it; of a loop: it is a loop.
+    Kept,
+    /// Lanes are masked, and a branch leads over it where none is left.
+    Skipped,
+    /// Lanes are masked or predicated off, and nothing leads over it: every subgroup executes it.
+    Masked,
+    /// Every lane computes it, and selects choose.
+    Flattened,
+    /// A loop whose body stands in the code several times.
+    Unrolled,
+    /// Nothing of it is left.
+    Folded,
+    /// It ran as often and with as many lanes as what surrounds it: the code does not tell them apart.
+    Merged,
+    /// No lane came there.
+    NeverRan,
 }
 
 /// One machine instruction of one dispatch.

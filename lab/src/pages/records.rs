@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context;
 use lanescope::analyze::{self, Load, TimeRatio, Work};
 use lanescope::kernel::Catalogue;
-use lanescope::record::{Measurement, Run};
+use lanescope::record::{ArmOutcome, Measurement, Run};
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
@@ -259,6 +259,67 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
         },
     );
     let of = Arc::clone(records);
+    environment.add_function("kernels", move |record: String, device: String| {
+        let run = of.run(&record)?;
+        let on = |measurement: &&Measurement| {
+            measurement.device == device && measurement.error.is_none()
+        };
+        let names = run.measurements.iter().filter(on).map(|found| found.kernel.clone());
+        Ok::<_, Error>(names.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>())
+    });
+    let of = Arc::clone(records);
+    environment.add_function("arms", move |record: String, selection: String| {
+        let run = of.run(&record)?;
+        Ok::<_, Error>(arms_text(only(&run, &selection)?))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("first_point", move |record: String, kernel: String, id: String| {
+        first_point(&*of.run(&record)?, &kernel, &id)
+    });
+    let of = Arc::clone(records);
+    environment.add_function("machine_lanes", move |record: String, selection: String| {
+        let run = of.run(&record)?;
+        let found = only(&run, &selection)?;
+        let value = |name: &str| analyze::machine::counter(found, name).unwrap_or(0.0);
+        Ok::<_, Error>(match value("valu_instructions") {
+            0.0 => "–".to_owned(),
+            executed => format!("{:.2}", value("valu_lanes") / executed),
+        })
+    });
+    let of = Arc::clone(records);
+    environment.add_function("source_lanes", move |record: String, selection: String| {
+        let run = of.run(&record)?;
+        let lanes = only(&run, &selection).ok().and_then(|found| found.active_lanes_mean);
+        Ok::<_, Error>(lanes.map_or_else(|| "–".to_owned(), |lanes| format!("{lanes:.2}")))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("machine_instructions", move |record: String, selection: String| {
+        let run = of.run(&record)?;
+        let issued = only(&run, &selection)?.counters.iter();
+        let issued = issued.filter(|counter| counter.name.ends_with("_instructions"));
+        Ok::<_, Error>(issued.map(|counter| counter.value).sum::<f64>())
+    });
+    let of = Arc::clone(records);
+    environment.add_function("driver", move |record: String, id: String| {
+        let run = of.run(&record)?;
+        let device = run.devices.iter().find(|device| device.id == id);
+        device.map(|device| device.driver.clone()).ok_or_else(|| wrong(format!("no device {id}")))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("code_sha", move |record: String, selection: String| {
+        let run = of.run(&record)?;
+        let found = only(&run, &selection)?;
+        let codes = found.dispatches.iter().filter_map(|dispatch| dispatch.machine_code.as_ref());
+        let hashes: BTreeSet<&str> =
+            codes.filter_map(|code| code.sha256.as_deref()?.get(..8)).collect();
+        let hashes: Vec<&str> = hashes.into_iter().collect();
+        match hashes.as_slice() {
+            [] => Err(wrong(format!("no code of `{selection}`"))),
+            [first] => Ok((*first).to_owned()),
+            [first, others @ ..] => Ok(format!("{first} and {} more", others.len())),
+        }
+    });
+    let of = Arc::clone(records);
     environment.add_function("stop_rule", move |record: String| {
         let (times, met) = times(&*of.run(&record)?);
         Ok::<_, Error>(BTreeMap::from([("times", times), ("met", met), ("missed", times - met)]))
@@ -274,6 +335,45 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
         widths.sort_by(f64::total_cmp);
         Ok::<_, Error>(Made::from(widths))
     });
+}
+
+/// The parameters of a kernel's first measurement on a device, as a selection has them.
+fn first_point(run: &Run, kernel: &str, device: &str) -> Result<String, Error> {
+    let is = |found: &&Measurement| {
+        found.kernel == kernel && found.device == device && found.error.is_none()
+    };
+    let found = run.measurements.iter().find(is);
+    let found = found.ok_or_else(|| wrong(format!("no {kernel} on {device}")))?;
+    let pairs = found.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+    Ok(pairs.collect::<Vec<_>>().join(" "))
+}
+
+/// How many arms and loops of a launch's code came to what, worded.
+fn arms_text(measurement: &Measurement) -> String {
+    let mut seen = BTreeSet::new();
+    let mut counts: BTreeMap<ArmOutcome, usize> = BTreeMap::new();
+    for dispatch in &measurement.dispatches {
+        let Some(code) = &dispatch.machine_code else { continue };
+        for arm in &code.arms {
+            // Several dispatches of one code are counted once.
+            if seen.insert((&code.sha256, arm.construct, arm.part, arm.case, arm.outcome)) {
+                *counts.entry(arm.outcome).or_default() += 1;
+            }
+        }
+    }
+    let word = |outcome: &ArmOutcome| match outcome {
+        ArmOutcome::Kept => "kept",
+        ArmOutcome::Skipped => "skipped",
+        ArmOutcome::Masked => "masked",
+        ArmOutcome::Flattened => "flattened",
+        ArmOutcome::Unrolled => "unrolled",
+        ArmOutcome::Folded => "folded",
+        ArmOutcome::Merged => "merged",
+        ArmOutcome::NeverRan => "never ran",
+    };
+    let texts = counts.iter().map(|(outcome, count)| format!("{count} {}", word(outcome)));
+    let texts: Vec<String> = texts.collect();
+    if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
 }
 
 /// The one measurement that a selection means.

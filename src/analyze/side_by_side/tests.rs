@@ -91,6 +91,8 @@ fn dispatch(blocks: Vec<Block>, instructions: Vec<Instruction>) -> Dispatch {
             function,
             architecture: "sm_90".to_owned(),
             instructions,
+            sha256: None,
+            arms: Vec::new(),
         }),
     }
 }

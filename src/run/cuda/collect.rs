@@ -410,6 +410,8 @@ fn machine_code(
         function: function.to_owned(),
         architecture: architecture.to_owned(),
         instructions,
+        sha256: None,
+        arms: Vec::new(),
     })
 }
 

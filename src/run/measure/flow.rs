@@ -28,13 +28,7 @@ pub(super) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
 
 fn enclosure(enclosure: &branch::Enclosure) -> Enclosure {
     let branch::Enclosure { construct, part, line, class, parent } = *enclosure;
-    let (part, case) = match part {
-        branch::BranchPart::IfAccept => (ConstructPart::IfAccept, 0),
-        branch::BranchPart::IfReject => (ConstructPart::IfReject, 0),
-        branch::BranchPart::SwitchCase(case) => (ConstructPart::SwitchCase, case),
-        branch::BranchPart::LoopBody => (ConstructPart::LoopBody, 0),
-        branch::BranchPart::LoopContinuing => (ConstructPart::LoopContinuing, 0),
-    };
+    let (part, case) = to_part(part);
     let condition = match class {
         Class::Uniform => ConditionClass::Uniform,
         Class::LaneParity => ConditionClass::LaneParity,
@@ -42,4 +36,15 @@ fn enclosure(enclosure: &branch::Enclosure) -> Enclosure {
         Class::Data => ConditionClass::Data,
     };
     Enclosure { construct, part, case, line, condition, parent }
+}
+
+/// A part of a construct and, of a `switch`, the case.
+pub(in crate::run) fn to_part(part: branch::BranchPart) -> (ConstructPart, u32) {
+    match part {
+        branch::BranchPart::IfAccept => (ConstructPart::IfAccept, 0),
+        branch::BranchPart::IfReject => (ConstructPart::IfReject, 0),
+        branch::BranchPart::SwitchCase(case) => (ConstructPart::SwitchCase, case),
+        branch::BranchPart::LoopBody => (ConstructPart::LoopBody, 0),
+        branch::BranchPart::LoopContinuing => (ConstructPart::LoopContinuing, 0),
+    }
 }

@@ -12,6 +12,8 @@ use std::ptr;
 
 use ash::vk;
 
+use super::compiled::ToCompile;
+
 /// The extension that gives code, texts and statistics.
 const EXECUTABLES: &CStr = vk::KHR_PIPELINE_EXECUTABLE_PROPERTIES_NAME;
 
@@ -34,17 +36,11 @@ impl std::fmt::Debug for Compiler {
     }
 }
 
-/// What is to be compiled.
-#[derive(Clone, Debug)]
+/// What is to be compiled, and for which wave size.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Input<'a> {
-    /// SPIR-V.
-    pub(super) words: &'a [u32],
-    /// The entry point.
-    pub(super) entry_point: &'a str,
-    /// Group, binding and whether it is a uniform buffer, of each buffer.
-    pub(super) bindings: &'a [(u32, u32, bool)],
-    /// Bytes of immediates.
-    pub(super) immediate_bytes: u32,
+    /// The module, its entry point and its buffers.
+    pub(super) of: &'a ToCompile,
     /// Lanes of a wave: 32 or 64.
     pub(super) wave: u32,
 }
@@ -110,12 +106,13 @@ impl Compiler {
     pub(super) fn compile(&self, input: &Input<'_>) -> Result<Output, Failure> {
         let mut made = Made { device: &self.device, layouts: Vec::new(), rest: Vec::new() };
         let layout = made.layout(input).map_err(to_failure("making a pipeline layout"))?;
-        let info = vk::ShaderModuleCreateInfo::default().code(input.words);
+        let info = vk::ShaderModuleCreateInfo::default().code(&input.of.words);
         // SAFETY: the words are SPIR-V that naga wrote; the structures live until the call returns.
         let module = unsafe { self.device.create_shader_module(&info, None) }
             .map_err(to_failure("making a shader module"))?;
         made.rest.push(Thing::Module(module));
-        let name = CString::new(input.entry_point).map_err(|error| error.to_string())?;
+        let name =
+            CString::new(input.of.entry_point.as_str()).map_err(|error| error.to_string())?;
         let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
             .required_subgroup_size(input.wave);
         let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -215,9 +212,9 @@ enum Thing {
 
 impl Made<'_> {
     fn layout(&mut self, input: &Input<'_>) -> Result<vk::PipelineLayout, vk::Result> {
-        let groups = input.bindings.iter().map(|(group, ..)| group + 1).max().unwrap_or(0);
+        let groups = input.of.bindings.iter().map(|(group, ..)| group + 1).max().unwrap_or(0);
         for group in 0..groups {
-            let members = input.bindings.iter().filter(|(of, ..)| *of == group);
+            let members = input.of.bindings.iter().filter(|(of, ..)| *of == group);
             let bindings: Vec<_> = members
                 .map(|(_, binding, uniform)| {
                     vk::DescriptorSetLayoutBinding::default()
@@ -237,8 +234,8 @@ impl Made<'_> {
         }
         let range = vk::PushConstantRange::default()
             .stage_flags(vk::ShaderStageFlags::COMPUTE)
-            .size(input.immediate_bytes);
-        let ranges = if input.immediate_bytes > 0 { vec![range] } else { Vec::new() };
+            .size(input.of.immediate_bytes);
+        let ranges = if input.of.immediate_bytes > 0 { vec![range] } else { Vec::new() };
         let info = vk::PipelineLayoutCreateInfo::default()
             .set_layouts(&self.layouts)
             .push_constant_ranges(&ranges);

@@ -12,7 +12,7 @@
 //! number, the offset in scratch memory. What is left over or missing is an error.
 
 use super::driver::Output;
-use crate::amd::{Facts, FloatMode, Start};
+use crate::amd::{Code, Facts, FloatMode, Start};
 
 /// What could not be made out, in a sentence.
 type Failure = String;
@@ -150,4 +150,30 @@ fn reads(nir: &str, intrinsic: &str, axis: u8) -> bool {
             behind.is_none_or(|next| !next.is_ascii_alphanumeric() && next != '_')
         })
     })
+}
+
+/// The text of each instruction's line, for people: lines that LLVM misprints, or leaves out where an
+/// instruction repeats, have none here.
+pub(super) fn lines(code: &Code, words: &[u32], listing: &str) -> Vec<Option<String>> {
+    let mut listed = listing.lines().filter_map(parse_line).peekable();
+    let mut texts = Vec::new();
+    for (index, instruction) in code.instructions().iter().enumerate() {
+        let at = code.offset(index) / 4;
+        let encoded = &words[at..at + instruction.length];
+        let mut found = None;
+        // A line of other words is skipped where one of the next has them.
+        let ahead = listed.clone().take(3).position(|(_, shown)| shown == encoded);
+        if let Some(skipped) = ahead {
+            found = listed.nth(skipped).map(|(text, _)| text);
+        }
+        texts.push(found);
+    }
+    texts
+}
+
+/// A line's text and words.
+fn parse_line(line: &str) -> Option<(String, Vec<u32>)> {
+    let (text, words) = line.split_once(';')?;
+    let words = words.split_whitespace().map(|word| u32::from_str_radix(word, 16).ok());
+    Some((text.trim().to_owned(), words.collect::<Option<Vec<u32>>>()?))
 }

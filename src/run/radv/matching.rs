@@ -3,12 +3,15 @@
 //!
 //! Input: for each block and for each instruction, in order, how often it ran and with how many lanes,
 //! on one input or on several. Output: [`Matching`]. It needs nothing from the compiler: where a block
-//! survives compilation, its executions and its lanes are the machine code's, to the lane.
+//! survives compilation, its executions and its lanes are the machine code's, to the lane. A function
+//! that is called from several places has its blocks here once for each way of calls, in the order in
+//! which they would be inlined.
 //!
-//! Where several blocks came to the same counts, order breaks the tie: the first stretch of
-//! instructions with these counts is the first block's, if there are as many stretches as blocks.
-//! Else nothing is said of them. A block without a match was flattened into selects, merged with
-//! another, or is in the code more than once, so that its counts stand there in parts.
+//! Where several blocks came to the same counts, order breaks the tie: stretches of instructions and
+//! blocks are laid beside one another so that as many blocks as can be have a stretch. A block that gets
+//! none, though instructions ran as it did, is merged with another of the same counts. A block that no
+//! instruction ran as was flattened into selects, folded away, or is in the code in parts (an unrolled
+//! loop).
 
 use std::collections::BTreeMap;
 
@@ -22,10 +25,17 @@ pub enum Match {
     NeverRan,
     /// Instructions ran as it did.
     Found,
-    /// Several blocks ran alike, and the code does not say which is which.
-    Ambiguous,
+    /// Instructions ran as it did, and stand for another block of the same counts.
+    Merged,
     /// No instruction ran as it did.
     Missing,
+}
+
+impl Match {
+    /// Whether instructions ran as the block did.
+    pub fn is_there(self) -> bool {
+        matches!(self, Self::Found | Self::Merged)
+    }
 }
 
 /// Blocks and instructions side by side.
@@ -38,39 +48,99 @@ pub struct Matching {
 }
 
 impl Matching {
-    /// Matches `instructions` with `blocks`.
-    pub fn new(blocks: &[Ran], instructions: &[Ran]) -> Self {
+    /// Matches `instructions` with `blocks`, of which those without operations (a jump alone) have no
+    /// instructions of their own where others ran alike.
+    pub fn new(blocks: &[Ran], operations: &[u64], instructions: &[Ran]) -> Self {
         let ran = |counts: &Ran| counts.iter().any(|(executions, _)| *executions > 0);
         let mut alike: BTreeMap<&Ran, Vec<usize>> = BTreeMap::new();
         for (block, counts) in blocks.iter().enumerate().filter(|(_, counts)| ran(counts)) {
             alike.entry(counts).or_default().push(block);
         }
         let stretches = stretches(instructions);
+        let in_order = align(blocks, operations, instructions, &stretches);
         let mut matching = Self {
             instructions: vec![None; instructions.len()],
             blocks: vec![Match::NeverRan; blocks.len()],
         };
         for (counts, members) in alike {
-            let found: Vec<_> =
-                stretches.iter().filter(|stretch| instructions[stretch.0] == *counts).collect();
-            let what = match (members.len(), found.len()) {
-                (_, 0) => Match::Missing,
-                (1, _) => Match::Found,
-                (blocks, stretches) if blocks == stretches => Match::Found,
-                _ => Match::Ambiguous,
+            let found: Vec<usize> = (0..stretches.len())
+                .filter(|stretch| instructions[stretches[*stretch].0] == *counts)
+                .collect();
+            let working: Vec<usize> =
+                members.iter().copied().filter(|block| operations[*block] > 0).collect();
+            let owners = if working.is_empty() { &members } else { &working };
+            let place = |stretch: usize, at: usize| match owners.len() {
+                1 => Some(owners[0]),
+                count if count == found.len() => Some(owners[at]),
+                _ => in_order[stretch],
             };
             for block in &members {
-                matching.blocks[*block] = what;
+                let taken = |(at, stretch): (usize, &usize)| place(*stretch, at) == Some(*block);
+                matching.blocks[*block] = match found.iter().enumerate().any(taken) {
+                    true => Match::Found,
+                    false if found.is_empty() => Match::Missing,
+                    false => Match::Merged,
+                };
             }
-            if what == Match::Found {
-                for (place, (first, last)) in found.into_iter().enumerate() {
-                    let block = members[place.min(members.len() - 1)];
-                    matching.instructions[*first..=*last].fill(Some(block));
-                }
+            for (at, stretch) in found.iter().enumerate() {
+                let (first, last) = stretches[*stretch];
+                matching.instructions[first..=last].fill(place(*stretch, at));
             }
         }
         matching
     }
+}
+
+/// The block of each stretch where blocks and stretches are laid beside one another in order: as many
+/// blocks as can be have a stretch, and then as many stretches a block.
+fn align(
+    blocks: &[Ran],
+    operations: &[u64],
+    code: &[Ran],
+    stretches: &[(usize, usize)],
+) -> Vec<Option<usize>> {
+    let fits = |block: usize, stretch: usize| {
+        let counts = &code[stretches[stretch].0];
+        operations[block] > 0
+            && blocks[block] == *counts
+            && counts.iter().any(|(executions, _)| *executions > 0)
+    };
+    let (rows, columns) = (blocks.len() + 1, stretches.len() + 1);
+    let at = |block: usize, stretch: usize| block * columns + stretch;
+    // The most blocks, then the most stretches, that those from (block, stretch) on have; and the same
+    // where the block has taken one already.
+    let mut fresh = vec![(0_u32, 0_u32); rows * columns];
+    let mut taken = fresh.clone();
+    for block in (0..blocks.len()).rev() {
+        for stretch in (0..stretches.len()).rev() {
+            let skip = fresh[at(block + 1, stretch)];
+            let (mut new, mut again) = (fresh[at(block, stretch + 1)].max(skip), skip);
+            again = again.max(taken[at(block, stretch + 1)]);
+            if fits(block, stretch) {
+                let (count, length) = taken[at(block, stretch + 1)];
+                new = new.max((count + 1, length + 1));
+                again = again.max((count, length + 1));
+            }
+            fresh[at(block, stretch)] = new;
+            taken[at(block, stretch)] = again;
+        }
+    }
+    let mut of = vec![None; stretches.len()];
+    let (mut block, mut stretch, mut has) = (0, 0, false);
+    while block < blocks.len() && stretch < stretches.len() {
+        let after = taken[at(block, stretch + 1)];
+        let here = if has { taken[at(block, stretch)] } else { fresh[at(block, stretch)] };
+        let gain = (after.0 + u32::from(!has), after.1 + 1);
+        if fits(block, stretch) && here == gain {
+            of[stretch] = Some(block);
+            (stretch, has) = (stretch + 1, true);
+        } else if here == fresh[at(block + 1, stretch)] {
+            (block, has) = (block + 1, false);
+        } else {
+            stretch += 1;
+        }
+    }
+    of
 }
 
 /// First and last index of each run of instructions with the same counts.
@@ -98,29 +168,53 @@ mod tests {
         // A head, an arm of half of the lanes, another of the other half seven times, and the end.
         let blocks = ran(&[(4, 128), (4, 64), (28, 448), (4, 128)]);
         let code = ran(&[(4, 128), (4, 128), (4, 64), (28, 448), (28, 448), (4, 128)]);
-        let matching = Matching::new(&blocks, &code);
+        let matching = Matching::new(&blocks, &[1; 4][..blocks.len()], &code);
         assert_eq!(matching.blocks, [Match::Found; 4]);
         let of = [Some(0), Some(0), Some(1), Some(2), Some(2), Some(3)];
         assert_eq!(matching.instructions, of);
     }
 
     #[test]
-    fn a_flattened_arm_is_missing_and_blocks_alike_are_told_apart_by_order_only() {
+    fn a_flattened_arm_is_missing_and_what_surrounds_it_is_merged() {
         // Both arms ran with half of the lanes; in the code nothing did.
-        let flattened = Matching::new(&ran(&[(4, 128), (4, 64), (4, 64)]), &ran(&[(4, 128)]));
+        let flattened =
+            Matching::new(&ran(&[(4, 128), (4, 64), (4, 64)]), &[1; 3], &ran(&[(4, 128)]));
         assert_eq!(flattened.blocks, [Match::Found, Match::Missing, Match::Missing]);
-        // Three stretches for two blocks: nobody knows.
+        // What stands before and behind a flattened arm is one stretch.
+        let merged =
+            Matching::new(&ran(&[(4, 128), (4, 64), (4, 128)]), &[1; 3], &ran(&[(4, 128)]));
+        assert_eq!(merged.blocks, [Match::Found, Match::Missing, Match::Merged]);
+        assert!(merged.blocks[2].is_there() && !merged.blocks[1].is_there());
+    }
+
+    #[test]
+    fn blocks_alike_are_told_apart_by_what_stands_between_them() {
+        // Three stretches for two blocks; what lies between the blocks says which has two.
+        let blocks = ran(&[(4, 64), (1, 1), (4, 64), (0, 0)]);
         let code = ran(&[(4, 64), (1, 1), (4, 64), (2, 2), (4, 64)]);
-        let unclear = Matching::new(&ran(&[(4, 64), (4, 64), (0, 0)]), &code);
-        assert_eq!(unclear.blocks, [Match::Ambiguous, Match::Ambiguous, Match::NeverRan]);
-        assert_eq!(unclear.instructions, [None; 5]);
+        let found = Matching::new(&blocks, &[1; 4][..blocks.len()], &code);
+        let all = [Match::Found, Match::Found, Match::Found, Match::NeverRan];
+        assert_eq!(found.blocks, all);
+        assert_eq!(found.instructions, [Some(0), Some(1), Some(2), None, Some(2)]);
+    }
+
+    #[test]
+    fn a_jump_alone_takes_no_instructions_from_a_block_that_ran_alike() {
+        // Two arms, each a loop's head, a `break` and a body; what stands before each head ran as the
+        // `break`s did.
+        let blocks = ran(&[(9, 90), (2, 20), (7, 70), (9, 90), (2, 20), (7, 70)]);
+        let code = ran(&[(2, 20), (9, 90), (7, 70), (2, 20), (9, 90), (7, 70), (2, 20)]);
+        let matching = Matching::new(&blocks, &[1, 0, 3, 1, 0, 3], &code);
+        let of = [None, Some(0), Some(2), None, Some(3), Some(5), None];
+        assert_eq!(matching.instructions, of);
+        assert!(matching.blocks.iter().all(|what| what.is_there()));
     }
 
     #[test]
     fn a_second_input_tells_blocks_apart() {
         let blocks = vec![vec![(4, 64), (4, 10)], vec![(4, 64), (4, 54)]];
         let code = vec![vec![(4, 64), (4, 54)], vec![(4, 64), (4, 10)], vec![(4, 64), (4, 54)]];
-        let matching = Matching::new(&blocks, &code);
+        let matching = Matching::new(&blocks, &[1; 4][..blocks.len()], &code);
         assert_eq!(matching.blocks, [Match::Found; 2]);
         assert_eq!(matching.instructions, [Some(1), Some(0), Some(1)]);
     }

@@ -6,34 +6,33 @@
 //!
 //! RADV compiles for hardware that is not there, where `RADV_FORCE_FAMILY` names it: the variable is
 //! set for the process that opens a place, before it starts ([`environment`]). The code that
-//! runs is the plain module's, without run-time checks: what would be timed. Linux with Mesa only.
+//! runs is the plain module's, as it would be timed: without run-time checks where the launch is
+//! trusted, else with those of indices and divisions. Where Mesa is not installed,
+//! the catalogue's code as it was compiled elsewhere runs ([`brought`]), and nothing else.
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `branches` | what the compiler did to each branch |
+//! | `brought` | the machine code that lanescope brings, for machines without Mesa |
+//! | `compiled` | machine code of entry points, and where it comes from |
 //! | `driver` | the only place that sees ash: SPIR-V in, machine code and texts out |
-//! | `facts` | from the driver's texts to the interpreter's facts |
-//! | `listing` | the listing's lines beside the instructions |
+//! | `facts` | from the driver's texts to the interpreter's facts, and to lines beside the instructions |
 //! | `matching` | which instructions are which block of the source |
 //! | `place` | which places there are, and what they give |
 //! | `runner` | the device: a launch compiled, executed and matched |
-//! | `spirv` | a program as SPIR-V |
 
+pub mod branches;
+pub mod brought;
+pub mod compiled;
 #[cfg(target_os = "linux")]
 mod driver;
 #[cfg(target_os = "linux")]
 mod facts;
-#[cfg(target_os = "linux")]
-mod listing;
-#[cfg(target_os = "linux")]
 pub mod matching;
 mod place;
-#[cfg(target_os = "linux")]
 mod runner;
-#[cfg(target_os = "linux")]
-mod spirv;
 
-#[cfg(target_os = "linux")]
-pub use runner::{Disturb, Executed, RadvRunner, STEPS_MAX};
+pub use runner::{Disturb, Executed, Matched, RadvRunner, STEPS_MAX};
 
 use std::path::Path;
 
@@ -47,7 +46,8 @@ use super::{RunError, RunErrorKind, Runner};
 const ICDS: [&str; 2] =
     ["/usr/share/vulkan/icd.d/radeon_icd.x86_64.json", "/usr/share/vulkan/icd.d/radeon_icd.json"];
 
-/// What the process that opens a family must have in its environment, beside its parent's.
+/// What the process that opens a family must have in its environment, beside its parent's, so that
+/// RADV compiles for it.
 ///
 /// # Errors
 ///
@@ -68,7 +68,9 @@ pub fn environment(family: &str) -> Result<Vec<(String, String)>, String> {
 
 /// [`environment`] of the family of a place.
 pub(super) fn environment_of(place: &str) -> Result<Vec<(String, String)>, String> {
-    environment(place.split('/').next().unwrap_or(place))
+    let family = place.split('/').next().unwrap_or(place);
+    // Without RADV the code that lanescope brings runs, which asks for nothing.
+    family_of(family).map(|family| environment(family).unwrap_or_default())
 }
 
 /// Opens a place in this process, as a row of the back ends asks.
@@ -78,8 +80,5 @@ pub(super) fn open(place: &str, _: &OpenOptions) -> Result<Box<dyn Runner>, RunE
         RunError::new(RunErrorKind::NoDevice, format!("there is no device radv:{place} ({why})"))
     };
     let place = Place::parse(place).map_err(missing)?;
-    #[cfg(target_os = "linux")]
-    return Ok(Box::new(RadvRunner::open(place)?));
-    #[cfg(not(target_os = "linux"))]
-    Err(missing(Some(format!("{} needs Mesa's RADV, which Linux has", place.family))))
+    Ok(Box::new(RadvRunner::open(place)?))
 }

@@ -38,6 +38,12 @@ impl Place {
     }
 }
 
+impl std::fmt::Display for Place {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}/{}", self.family, self.wave)
+    }
+}
+
 /// The family of a name; else which there are.
 pub(super) fn family_of(name: &str) -> Result<&'static str, String> {
     let found = FAMILIES.iter().find(|family| **family == name);

@@ -3,25 +3,23 @@
 //! Input: launches. Output: what [`Runner`] asks for. The environment is the process's ([`super`]).
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use sha2::{Digest as _, Sha256};
-
-use crate::amd::{self, AmdMemory, Code, Counts, IssueKind, Outcome};
+use crate::amd::{self, AmdMemory, Counts, IssueKind, Outcome};
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::program::{Binding, Program};
-use crate::record::{Backend, Counter, Device, DeviceKind, MachineCode, Method, Packing};
+use crate::record::{Arm, Backend, Counter, Device, DeviceKind, MachineCode, Method, Packing};
 use crate::run::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::{
     Checked, Collected, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
     caught,
 };
-use crate::units::Width;
 
-use super::driver::{Compiler, Input, Output};
+use super::branches::{Compared, Unit, units};
+use super::compiled::{CodeSource, Compiled, ToCompile};
 use super::matching::{Match, Matching, Ran};
 use super::place::{GIVES, Place};
-use super::{facts, listing, spirv};
 
 /// Instructions that one wave may execute.
 pub const STEPS_MAX: u64 = 1 << 32;
@@ -30,13 +28,15 @@ pub const STEPS_MAX: u64 = 1 << 32;
 #[derive(Debug)]
 pub struct RadvRunner {
     device: Device,
-    family: &'static str,
-    wave: Width,
-    compiler: Compiler,
+    place: Place,
+    source: CodeSource,
+    steps_max: u64,
+    /// What the launch that was counted last came to: whoever asks for its code asks next.
+    last: Mutex<Option<(Launch, Arc<Vec<Executed>>)>>,
 }
 
-/// Changes a wave's registers behind an instruction.
-pub type Disturb<'a> = dyn FnMut(&mut amd::wave::Wave, &amd::Instruction) + 'a;
+/// Changes a wave's registers before or behind an instruction.
+pub type Disturb<'a> = dyn FnMut(&mut amd::wave::Wave, &amd::Instruction, amd::Moment) + 'a;
 
 /// What one dispatch of a launch came to.
 #[derive(Debug)]
@@ -46,29 +46,63 @@ pub struct Executed {
     /// The workgroups that ran.
     pub workgroups: [u32; 3],
     /// The code.
-    pub code: Code,
-    /// SHA-256 of the code's words, in hexadecimal.
-    pub sha256: String,
-    /// The listing's line of each instruction, where it has one.
-    pub lines: Vec<Option<String>>,
+    pub compiled: Arc<Compiled>,
     /// What ran.
     pub outcome: Outcome,
 }
 
+/// A dispatch's code beside the source.
+#[derive(Debug)]
+pub struct Matched {
+    /// What the code came to on the launch's own input.
+    pub outcome: Outcome,
+    /// The code.
+    pub compiled: Arc<Compiled>,
+    /// The source's blocks by way of calls, in the order in which they would be inlined.
+    pub units: Vec<Unit>,
+    /// Which instruction is which of them.
+    pub matching: Matching,
+    /// What the compiler did to each arm and loop.
+    pub arms: Vec<Arm>,
+}
+
 impl RadvRunner {
-    /// Opens a place in this process, whose environment must be [`environment`](super::environment)'s.
+    /// Opens a place in this process, whose environment must be [`environment`](super::environment)'s:
+    /// RADV compiles, and where it is not there the code that lanescope brings is executed.
     ///
     /// # Errors
     ///
-    /// [`RunErrorKind::NoDevice`] where RADV is not there or gives another family.
-    pub fn open(Place { family, wave }: Place) -> Result<Self, RunError> {
-        let missing = |message| RunError::new(RunErrorKind::NoDevice, message);
-        let compiler = Compiler::open().map_err(missing)?;
-        if !compiler.name.to_lowercase().contains(family) {
-            return Err(missing(format!("RADV gives {}, not {family}", compiler.name)));
-        }
-        let device = device(family, wave, &compiler.driver);
-        Ok(Self { device, family, wave, compiler })
+    /// [`RunErrorKind::NoDevice`] where neither is there.
+    pub fn open(place: Place) -> Result<Self, RunError> {
+        let (source, made_with) = CodeSource::open(place)?;
+        Ok(Self::new(place, source, &made_with))
+    }
+
+    /// Opens a place whose code is what lanescope brings.
+    ///
+    /// # Errors
+    ///
+    /// [`RunErrorKind::NoDevice`] where it brings none.
+    pub fn open_brought(place: Place) -> Result<Self, RunError> {
+        let (source, made_with) = CodeSource::brought(place, "none was asked".to_owned())
+            .map_err(|why| RunError::new(RunErrorKind::NoDevice, why))?;
+        Ok(Self::new(place, source, &made_with))
+    }
+
+    fn new(place: Place, source: CodeSource, made_with: &str) -> Self {
+        let device = device(place, made_with);
+        Self { device, place, source, steps_max: STEPS_MAX, last: Mutex::new(None) }
+    }
+
+    /// The same, with another limit of the instructions that one wave may execute.
+    #[must_use]
+    pub fn steps_max(self, steps_max: u64) -> Self {
+        Self { steps_max, ..self }
+    }
+
+    /// The family and the wave size.
+    pub fn place(&self) -> Place {
+        self.place
     }
 
     /// Compiles and executes a launch over `buffers`, its first contents by name.
@@ -121,19 +155,7 @@ impl RadvRunner {
         buffers: &mut BTreeMap<String, Vec<u8>>,
         after: Option<&mut Disturb<'_>>,
     ) -> Result<Executed, RunError> {
-        let unsupported = |message: String| RunError::new(RunErrorKind::Unsupported, message);
-        let bindings = program.bindings().map_err(|error| unsupported(error.to_string()))?;
-        let output = self.compile_program(launch, program, &bindings)?;
-        let words = facts::words(&output).map_err(unsupported)?;
-        let mut groups: Vec<u32> = bindings.iter().map(|binding| binding.group).collect();
-        groups.dedup();
-        let facts = facts::facts(&output, self.wave.lanes(), program.workgroup_size(), &groups)
-            .map_err(unsupported)?;
-        let code = Code::new(&words, facts).map_err(|error| {
-            unsupported(format!("{}, {}: {error}", launch.kernel, dispatch.entry_point))
-        })?;
-        let listing = facts::text(&output, "Assembly").map_err(unsupported)?;
-        let lines = listing::lines(&code, &words, listing);
+        let compiled = self.compile(launch, program)?;
         let workgroups = match &dispatch.workgroups {
             Workgroups::Direct(workgroups) => *workgroups,
             Workgroups::Indirect { buffer, offset } => {
@@ -141,39 +163,41 @@ impl RadvRunner {
                 indirect_counts(buffer, bytes, *offset)?
             }
         };
-        let outcome = run(launch, (&code, &bindings), workgroups, buffers, after)?;
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let bindings = bindings(program)?;
+        let outcome =
+            run(launch, (&compiled.code, &bindings), workgroups, (buffers, self.steps_max), after)?;
         let entry_point = dispatch.entry_point.clone();
-        Ok(Executed { entry_point, workgroups, code, sha256, lines, outcome })
+        Ok(Executed { entry_point, workgroups, compiled, outcome })
     }
 
-    fn compile_program(
+    /// The code of a program of a launch.
+    ///
+    /// # Errors
+    ///
+    /// [`RunErrorKind::Unsupported`] for what is not executed, by its name; [`RunErrorKind::BadInput`]
+    /// and [`RunErrorKind::Driver`] for what does not compile.
+    pub fn compile(&self, launch: &Launch, program: &Program) -> Result<Arc<Compiled>, RunError> {
+        let asked = ToCompile::new(program, &bindings(program)?, launch)?;
+        self.compile_asked(&launch.kernel, program.workgroup_size(), &asked)
+    }
+
+    /// The code of an entry point of a kernel, by the invocations of a workgroup along x, y and z.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::compile`].
+    pub fn compile_asked(
         &self,
-        launch: &Launch,
-        program: &Program,
-        bindings: &[Binding],
-    ) -> Result<Output, RunError> {
-        let driver = |message| RunError::new(RunErrorKind::Driver, message);
-        let words = spirv::words(program, launch.workgroup_memory_zeroed)
-            .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
-        let places: Vec<(u32, u32, bool)> = bindings
-            .iter()
-            .map(|binding| (binding.group, binding.binding, binding.uniform))
-            .collect();
-        let input = Input {
-            words: &words,
-            entry_point: &program.entry_point().name,
-            bindings: &places,
-            immediate_bytes: u32::try_from(launch.immediates.len()).unwrap_or(u32::MAX),
-            wave: self.wave.lanes(),
-        };
-        self.compiler.compile(&input).map_err(driver)
+        kernel: &str,
+        workgroup: [u32; 3],
+        asked: &ToCompile,
+    ) -> Result<Arc<Compiled>, RunError> {
+        self.source.compile(kernel, workgroup, asked)
     }
 
     fn count_launch(&self, launch: &Launch) -> Result<Counted, RunError> {
         let mut buffers = contents(launch);
-        let executed = self.execute(launch, &mut buffers)?;
+        let executed = Arc::new(self.execute(launch, &mut buffers)?);
         let names = launch.buffers.iter().filter(|buffer| buffer.output).map(|buffer| &buffer.name);
         let outputs: BTreeMap<String, Vec<u8>> = names
             .filter_map(|name| buffers.get(name).map(|bytes| (name.clone(), bytes.clone())))
@@ -182,6 +206,8 @@ impl RadvRunner {
             .map(Checked::from)
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
         let counters = self.counters(&executed);
+        let kept = Some((launch.clone(), Arc::clone(&executed)));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = kept;
         let dispatches = executed.iter().map(|dispatch| CountedDispatch {
             workgroups: Some(dispatch.workgroups),
             counts: Vec::new(),
@@ -191,16 +217,26 @@ impl RadvRunner {
         Ok(Counted {
             answer_ns: None,
             trace: None,
-            width: Some(self.wave),
+            width: Some(self.place.wave),
             method: Method::Executed,
             dispatches: dispatches.collect(),
             outputs_sha256: outputs_sha256(&outputs),
             outputs_shown: outputs_shown(launch, &outputs),
             checked,
-            runtime_checks: false,
+            runtime_checks: !launch.trusted,
             counters,
             flags: Vec::new(),
         })
+    }
+
+    /// What a launch comes to; as it was counted, where it was the last.
+    fn executed(&self, launch: &Launch) -> Result<Arc<Vec<Executed>>, RunError> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, executed)) = last.as_ref().filter(|(known, _)| known == launch) {
+            return Ok(Arc::clone(executed));
+        }
+        drop(last);
+        self.execute(launch, &mut contents(launch)).map(Arc::new)
     }
 
     /// The machine code of each dispatch, its instructions beside the blocks of the source that ran as
@@ -209,50 +245,62 @@ impl RadvRunner {
     /// # Errors
     ///
     /// As [`Self::execute`], and as simulating.
-    pub fn match_code(&self, launch: &Launch) -> Result<Vec<(Executed, Matching)>, RunError> {
+    pub fn match_code(&self, launch: &Launch) -> Result<Vec<Matched>, RunError> {
+        let programs = programs(launch)?;
         let other = Launch { seed: launch.seed.wrapping_add(1), ..launch.clone() };
-        let mut simulator = SimulatorRunner::new(self.wave, STEPS_MAX);
-        let request = CountRequest::once(Method::Executed);
-        let mut blocks: Vec<Vec<Ran>> = Vec::new();
-        let mut instructions: Vec<Vec<Ran>> = Vec::new();
-        let mut executed = Vec::new();
-        for launch in [launch, &other] {
-            let simulated = simulator.count_once(launch, &request)?;
-            let ran = self.execute(launch, &mut contents(launch))?;
-            for (place, (dispatch, one)) in simulated.dispatches.iter().zip(&ran).enumerate() {
-                let counts = dispatch.counts.iter().map(|count| (count.issues.0, count.lanes.0));
-                append(&mut blocks, place, counts);
-                let counts = one.outcome.counts.iter().map(|count| (count.executions, count.lanes));
-                append(&mut instructions, place, counts);
-            }
-            if executed.is_empty() {
-                executed = ran;
-            }
+        let simulate = |launch: &Launch| {
+            let mut simulator = SimulatorRunner::new(self.place.wave, STEPS_MAX);
+            simulator.count_once(launch, &CountRequest::once(Method::Executed))
+        };
+        // Both inputs at once, and the simulator beside them: each is on its own.
+        let (ran, simulated) = rayon::join(
+            || rayon::join(|| self.executed(launch), || self.executed(&other)),
+            || rayon::join(|| simulate(launch), || simulate(&other)),
+        );
+        let (ran, simulated) = ([ran.0?, ran.1?], [simulated.0?, simulated.1?]);
+        let mut matched = Vec::new();
+        for (place, program) in programs.iter().enumerate() {
+            let [own, others] = simulated.each_ref().map(|counted| {
+                counted.dispatches.get(place).map_or_else(Vec::new, |one| units(program, one))
+            });
+            let executed = &ran[0][place];
+            let counts = ran.each_ref().map(|ran| ran[place].outcome.counts.as_slice());
+            let operations: Vec<u64> =
+                own.iter().map(|unit| program.blocks()[unit.block].ops).collect();
+            let matching =
+                Matching::new(&beside(&own, &others), &operations, &side_by_side(counts));
+            let compared = Compared {
+                program,
+                units: &own,
+                matching: &matching,
+                code: &executed.compiled.code,
+                counts: &executed.outcome.counts,
+            };
+            let (arms, outcome) = (compared.arms(), executed.outcome.clone());
+            let compiled = Arc::clone(&executed.compiled);
+            matched.push(Matched { outcome, compiled, units: own, matching, arms });
         }
-        let pairs = blocks.iter().zip(&instructions);
-        let matchings = pairs.map(|(blocks, code)| Matching::new(blocks, code));
-        Ok(executed.into_iter().zip(matchings).collect())
+        Ok(matched)
     }
 
     fn map_counters(&self, launch: &Launch) -> Result<Collected, RunError> {
         let programs = programs(launch)?;
         let mut collected = Collected::default();
-        for ((executed, matching), program) in self.match_code(launch)?.iter().zip(programs.iter())
-        {
-            let code = machine_code(executed, matching, &launch.file, program);
-            collected.machine_code.push(Some(code));
-            collected.missing.extend(unmatched_text(matching, &executed.entry_point, program));
+        for (matched, program) in self.match_code(launch)?.iter().zip(programs.iter()) {
+            collected.machine_code.push(Some(machine_code(matched, &launch.file, program)));
+            collected.missing.extend(unmatched_text(matched, program));
         }
         Ok(collected)
     }
 
     /// The figures of a whole launch.
     fn counters(&self, executed: &[Executed]) -> Vec<Counter> {
-        let hashes: Vec<&str> = executed.iter().map(|dispatch| &dispatch.sha256[..16]).collect();
+        let hash = |dispatch: &Executed| dispatch.compiled.sha256[..16].to_owned();
+        let hashes: Vec<String> = executed.iter().map(hash).collect();
         let of = format!(
             "{}, waves of {}, {}, code {}",
-            self.family,
-            self.wave,
+            self.place.family,
+            self.place.wave,
             self.device.driver,
             hashes.join(" ")
         );
@@ -260,7 +308,7 @@ impl RadvRunner {
         for (word, kind) in KINDS {
             let mut total = Counts::default();
             for dispatch in executed {
-                add(&mut total, &dispatch.outcome.total(&dispatch.code, kind));
+                add(&mut total, &dispatch.outcome.total(&dispatch.compiled.code, kind));
             }
             for (name, value, meaning) in figures(kind, &total) {
                 counters.push(counter(&format!("{word}_{name}"), value, meaning, &of));
@@ -302,15 +350,25 @@ fn figures(kind: IssueKind, total: &Counts) -> Vec<(&'static str, u64, &'static 
     figures
 }
 
-/// Puts counts of one more input behind those that dispatch `place` has.
-fn append(all: &mut Vec<Vec<Ran>>, place: usize, counts: impl Iterator<Item = (u64, u64)>) {
-    if all.len() <= place {
-        all.push(counts.map(|count| vec![count]).collect());
-    } else {
-        for (ran, one) in all[place].iter_mut().zip(counts) {
-            ran.push(one);
-        }
-    }
+/// The counts of blocks on one input and on another, which may come by other ways.
+fn beside(own: &[Unit], others: &[Unit]) -> Vec<Ran> {
+    let there = |unit: &Unit| {
+        let same = |other: &&Unit| other.way == unit.way && other.block == unit.block;
+        others.iter().find(same).map_or((0, 0), |other| other.ran)
+    };
+    own.iter().map(|unit| vec![unit.ran, there(unit)]).collect()
+}
+
+/// The counts of instructions on two inputs.
+fn side_by_side([own, other]: [&[Counts]; 2]) -> Vec<Ran> {
+    let ran = |counts: &Counts| (counts.executions, counts.lanes);
+    own.iter().zip(other).map(|(own, other)| vec![ran(own), ran(other)]).collect()
+}
+
+/// The buffers that a program binds.
+fn bindings(program: &Program) -> Result<Vec<Binding>, RunError> {
+    let refused = |message| RunError::new(RunErrorKind::Unsupported, message);
+    program.bindings().map_err(|error| refused(error.to_string()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts lie far below 2^53")]
@@ -341,9 +399,9 @@ fn contents(launch: &Launch) -> BTreeMap<String, Vec<u8>> {
 /// Executes code over the buffers that it binds.
 fn run(
     launch: &Launch,
-    (code, bindings): (&Code, &[Binding]),
+    (code, bindings): (&amd::Code, &[Binding]),
     workgroups: [u32; 3],
-    buffers: &mut BTreeMap<String, Vec<u8>>,
+    (buffers, steps_max): (&mut BTreeMap<String, Vec<u8>>, u64),
     after: Option<&mut Disturb<'_>>,
 ) -> Result<Outcome, RunError> {
     let mut memory = AmdMemory::new();
@@ -361,12 +419,8 @@ fn run(
     let addresses: Vec<u32> = (0..last)
         .map(|group| memory.add_set(sets.get(&group).map_or(&[], Vec::as_slice)))
         .collect();
-    let launched = amd::WaveLaunch {
-        workgroups,
-        sets: &addresses,
-        immediates: &launch.immediates,
-        steps_max: STEPS_MAX,
-    };
+    let launched =
+        amd::WaveLaunch { workgroups, sets: &addresses, immediates: &launch.immediates, steps_max };
     let outcome = match after {
         None => amd::run(code, &launched, &mut memory),
         Some(after) => amd::run_disturbed(code, &launched, &mut memory, after),
@@ -385,9 +439,10 @@ fn run(
     })
 }
 
-fn device(family: &str, wave: Width, driver: &str) -> Device {
+fn device(place: Place, driver: &str) -> Device {
+    let Place { family, wave } = place;
     Device {
-        id: format!("radv:{family}/{wave}"),
+        id: format!("radv:{place}"),
         kind: DeviceKind::Radv,
         gives: Some(GIVES),
         name: format!("{family}, waves of {wave}, executed without hardware"),
@@ -442,47 +497,47 @@ impl Runner for RadvRunner {
 }
 
 /// The code with what its instructions did, as records hold it.
-fn machine_code(
-    executed: &Executed,
-    matching: &Matching,
-    file: &str,
-    program: &Program,
-) -> MachineCode {
-    let code = &executed.code;
-    let instructions = executed.outcome.counts.iter().enumerate().map(|(index, counts)| {
+fn machine_code(matched: &Matched, file: &str, program: &Program) -> MachineCode {
+    let Matched { outcome, compiled, units, matching, arms } = matched;
+    let code = &compiled.code;
+    let instructions = outcome.counts.iter().enumerate().map(|(index, counts)| {
         let mnemonic = || code.instructions()[index].mnemonic();
-        let line = matching.instructions[index].map(|block| program.blocks()[block].location.line);
+        let unit = matching.instructions[index].map(|unit| units[unit].block);
+        let line = unit.map(|block| program.blocks()[block].location.line);
         crate::record::Instruction {
             offset_bytes: u32::try_from(code.offset(index)).unwrap_or(u32::MAX),
             file: line.map(|_| file.to_owned()),
             line,
-            text: Some(executed.lines[index].clone().unwrap_or_else(mnemonic)),
+            text: Some(compiled.lines[index].clone().unwrap_or_else(mnemonic)),
             inst_executed: counts.executions,
             thread_inst_executed: counts.lanes,
             thread_inst_executed_pred_on: counts.lanes,
         }
     });
     MachineCode {
-        function: executed.entry_point.clone(),
+        function: program.entry_point().name.clone(),
         architecture: format!("gfx1030 wave{}", code.facts.wave),
         instructions: instructions.collect(),
+        sha256: Some(compiled.sha256.clone()),
+        arms: arms.clone(),
     }
 }
 
 /// What is said of blocks that no instruction ran as, by the line that they begin at.
-fn unmatched_text(matching: &Matching, entry_point: &str, program: &Program) -> Option<String> {
-    let pairs = program.blocks().iter().zip(&matching.blocks);
+fn unmatched_text(matched: &Matched, program: &Program) -> Option<String> {
+    let pairs = matched.units.iter().zip(&matched.matching.blocks);
     let mut lines: Vec<u32> = pairs
-        .filter(|(_, what)| matches!(what, Match::Missing | Match::Ambiguous))
-        .map(|(block, _)| block.location.line)
+        .filter(|(_, what)| **what == Match::Missing)
+        .map(|(unit, _)| program.blocks()[unit.block].location.line)
         .collect();
     lines.sort_unstable();
     lines.dedup();
     let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
     (!lines.is_empty()).then(|| {
         format!(
-            "{entry_point}: no machine instructions are told apart for the blocks that begin at lines {}: \
-             they were flattened, merged, inlined more than once, or ran as often as others",
+            "{}: no machine instructions ran as the blocks that begin at lines {}: \
+             they were flattened, unrolled, masked without a skip, or folded away",
+            program.entry_point().name,
             lines.join(", ")
         )
     })

@@ -251,7 +251,7 @@ fn refusal(i: &Instruction) -> Option<&'static str> {
     let wide = ends(&["64"]) || name.starts_with("v_mad_u64") || name.starts_with("v_mad_i64");
     match i.row.run {
         OpcodeAction::Refused => Some(": it is not known"),
-        _ if i.clamp && (!gives_f32(name) || packed) => Some(" with clamp"),
+        _ if i.clamp && !saturates(name) && (!gives_f32(name) || packed) => Some(" with clamp"),
         _ if i.output_multiplier != 0 && !gives_f32(name) => Some(" with omod"),
         _ if (i.absolute | i.negate) != 0 && !real && !packed && !takes_signs(name) => {
             Some(" with a sign modifier")
@@ -271,6 +271,11 @@ fn gives_f32(name: &str) -> bool {
 /// Whether an opcode on bits takes sign modifiers, as of an f32.
 fn takes_signs(name: &str) -> bool {
     matches!(name, "v_cndmask_b32" | "v_mov_b32")
+}
+
+/// Whether clamp is executed as saturation of an integer.
+fn saturates(name: &str) -> bool {
+    matches!(name, "v_add_nc_u32" | "v_sub_nc_u32")
 }
 
 /// Whether an opcode takes halves of its sources.

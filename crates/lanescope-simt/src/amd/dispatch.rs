@@ -31,6 +31,15 @@ pub const RESIDENT: usize = 16;
 /// Instructions of one turn of a wave.
 pub const TURN: u64 = 4_000;
 
+/// When a planted fault is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Before an instruction.
+    Before,
+    /// Behind it.
+    After,
+}
+
 /// What an instruction is, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IssueKind {
@@ -185,11 +194,11 @@ pub fn run(
     launch: &WaveLaunch<'_>,
     memory: &mut AmdMemory,
 ) -> Result<Outcome, DispatchError> {
-    run_disturbed(code, launch, memory, |_, _| {})
+    run_disturbed(code, launch, memory, |_, _, _| {})
 }
 
-/// As [`run`]; `after` is called after each arithmetic instruction and each access, and may change
-/// the wave's registers: what tests plant faults with.
+/// As [`run`]; `hook` is called before and after each arithmetic instruction and each access, and may
+/// change the wave's registers: what tests plant faults with.
 ///
 /// # Errors
 ///
@@ -198,7 +207,7 @@ pub fn run_disturbed(
     code: &Code,
     launch: &WaveLaunch<'_>,
     memory: &mut AmdMemory,
-    after: impl FnMut(&mut Wave, &Instruction),
+    hook: impl FnMut(&mut Wave, &Instruction, Moment),
 ) -> Result<Outcome, DispatchError> {
     let [x, y, z] = launch.workgroups.map(u64::from);
     let mut coming = (0..x * y * z).map(|n| {
@@ -210,7 +219,7 @@ pub fn run_disturbed(
         limit: launch.steps_max,
         memory,
         counts: vec![Counts::default(); code.instructions().len()],
-        after,
+        hook,
     };
     let mut resident: Vec<Group> = coming.by_ref().take(RESIDENT).collect();
     let mut waves = 0;
@@ -328,10 +337,10 @@ struct Machine<'a, F> {
     limit: u64,
     memory: &'a mut AmdMemory,
     counts: Vec<Counts>,
-    after: F,
+    hook: F,
 }
 
-impl<F: FnMut(&mut Wave, &Instruction)> Machine<'_, F> {
+impl<F: FnMut(&mut Wave, &Instruction, Moment)> Machine<'_, F> {
     /// Gives each wave of a workgroup its turn.
     fn turn(&mut self, group: &mut Group) -> Result<(), DispatchError> {
         let Group { place, local, waves } = group;
@@ -379,16 +388,18 @@ impl<F: FnMut(&mut Wave, &Instruction)> Machine<'_, F> {
                 | OpcodeAction::Vector(act)
                 | OpcodeAction::VectorToScalar(act)
                 | OpcodeAction::Lane(act) => {
+                    (self.hook)(wave, i, Moment::Before);
                     act(wave, i);
-                    (self.after)(wave, i);
+                    (self.hook)(wave, i, Moment::After);
                 }
                 OpcodeAction::ScalarMemory(touch)
                 | OpcodeAction::VectorMemory(touch)
                 | OpcodeAction::Local(touch) => {
+                    (self.hook)(wave, i, Moment::Before);
                     let tally = &mut counts.accesses;
                     let mut reach = Reach { memory: self.memory, local, tally };
                     touch(wave, i, &mut reach).map_err(|fault| self.fault(fault, index, place))?;
-                    (self.after)(wave, i);
+                    (self.hook)(wave, i, Moment::After);
                 }
                 OpcodeAction::Control(control) => match control {
                     Control::Hint | Control::Wait => {}

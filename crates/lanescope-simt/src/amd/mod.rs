@@ -53,7 +53,9 @@ pub mod wave;
 
 pub use code::{Code, CodeError, Facts, FloatMode, Start};
 pub use decode::{DecodeError, decode};
-pub use dispatch::{Counts, DispatchError, IssueKind, Outcome, WaveLaunch, run, run_disturbed};
+pub use dispatch::{
+    Counts, DispatchError, IssueKind, Moment, Outcome, WaveLaunch, run, run_disturbed,
+};
 pub use instruction::Instruction;
 pub use reach::AmdMemory;
 

@@ -2,8 +2,9 @@
 //!
 //! Input: a wave and an instruction. Output: the wave's changed registers.
 
+use super::super::fields::Fields;
 use super::super::math::*;
-use super::super::wave::OperandKind;
+use super::super::wave::{OperandKind, Wave};
 use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// Two sources a lane, 32 bits.
@@ -65,6 +66,24 @@ macro_rules! s3 {
         })
     };
 }
+/// A sum; with clamp the greatest number where it does not fit.
+fn add(w: &mut Wave, i: &Fields) {
+    if i.clamp {
+        w.lanes2(&Fields { clamp: false, ..i.clone() }, u32::saturating_add);
+    } else {
+        w.lanes2(i, u32::wrapping_add);
+    }
+}
+
+/// A difference; with clamp zero where it is below.
+fn subtract(w: &mut Wave, i: &Fields) {
+    if i.clamp {
+        w.lanes2(&Fields { clamp: false, ..i.clone() }, u32::saturating_sub);
+    } else {
+        w.lanes2(i, u32::wrapping_sub);
+    }
+}
+
 /// VOP2, by number.
 pub(super) const VOP2: &[OpcodeRow] = &[
     row_of(0x01, "v_cndmask_b32", Operands::Select, OpcodeAction::Vector(select)),
@@ -118,8 +137,8 @@ pub(super) const VOP2: &[OpcodeRow] = &[
     row_of(0x1c, "v_or_b32", Operands::Two, v2!(|a, b| a | b)),
     row_of(0x1d, "v_xor_b32", Operands::Two, v2!(|a, b| a ^ b)),
     row_of(0x1e, "v_xnor_b32", Operands::Two, v2!(|a, b| !(a ^ b))),
-    row_of(0x25, "v_add_nc_u32", Operands::Two, v2!(|a, b| a.wrapping_add(b))),
-    row_of(0x26, "v_sub_nc_u32", Operands::Two, v2!(|a, b| a.wrapping_sub(b))),
+    row_of(0x25, "v_add_nc_u32", Operands::Two, OpcodeAction::Vector(add)),
+    row_of(0x26, "v_sub_nc_u32", Operands::Two, OpcodeAction::Vector(subtract)),
     row_of(0x27, "v_subrev_nc_u32", Operands::Two, v2!(|a, b| b.wrapping_sub(a))),
     row_of(0x28, "v_add_co_ci_u32", Operands::Carry, OpcodeAction::VectorToScalar(add_carry)),
     row_of(0x29, "v_sub_co_ci_u32", Operands::Carry, OpcodeAction::VectorToScalar(subtract_carry)),

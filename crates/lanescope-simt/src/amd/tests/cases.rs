@@ -745,6 +745,18 @@ pub(super) const MASKS_OF_LANES: &[Case] = &[
 /// Vector integers.
 pub(super) const VECTOR_INTEGERS: &[Case] = &[
     Case {
+        text: "v_add_nc_u32_e64 v2, v0, v1 clamp",
+        words: &[0xd5258002, 0x00020300],
+        before: "v0=0xfffffff0,3 v1=0x20,4",
+        after: "v2=0xffffffff,7",
+    },
+    Case {
+        text: "v_sub_nc_u32_e64 v2, v0, v1 clamp",
+        words: &[0xd5268002, 0x00020300],
+        before: "v0=3,9 v1=4,4",
+        after: "v2=0,5",
+    },
+    Case {
         text: "v_add_nc_u32_e32 v2, v0, v1",
         words: &[0x4a040300],
         before: "v0=0xffffffff v1=2",

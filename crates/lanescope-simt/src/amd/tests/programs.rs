@@ -281,8 +281,8 @@ fn what_is_not_executed_is_refused_by_name() {
     assert!(refused(&[0xdc30_4000, 0x007d_0000], plain()).contains("SCRATCH"));
     let scratch = Facts { scratch_bytes: 16, ..plain() };
     assert_eq!(Code::new(&[0xbf81_0000], scratch).unwrap_err(), CodeError::Scratch { bytes: 16 });
-    // v_add_nc_u32_e64 v0, v0, v0 clamp
-    assert!(refused(&[0xd525_8000, 0x0002_0100], plain()).contains("with clamp"));
+    // v_mul_lo_u32 v0, v0, v0 clamp
+    assert!(refused(&[0xd569_8000, 0x0002_0100], plain()).contains("with clamp"));
     // v_mov_b32_e32 v0, v9, in a wave of 32 with 8 vector registers
     assert!(refused(&[0x7e00_0309], plain()).contains("beyond the 8"));
     // s_mov_b32 s0, s6, behind the last register that the start fills
