@@ -67,6 +67,7 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         exempt_from_agreement: None,
         for_widths: false,
         inputs_hashed: false,
+        after: BTreeMap::new(),
         textures: Vec::new(),
         samplers: Vec::new(),
     }

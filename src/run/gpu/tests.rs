@@ -77,6 +77,7 @@ fn launch() -> Launch {
         exempt_from_agreement: None,
         for_widths: false,
         inputs_hashed: false,
+        after: BTreeMap::new(),
         textures: Vec::new(),
         samplers: Vec::new(),
     }
