@@ -203,11 +203,13 @@ impl ComputePassInterface for CapturePass {
         self.dispatch(&Grid::Indirect { buffer, offset: indirect_offset, readable });
     }
 
-    fn transition_resources<'a>(
-        &mut self,
-        _: &mut dyn Iterator<Item = wgpu::wgt::BufferTransition<&'a DispatchBuffer>>,
-        _: &mut dyn Iterator<Item = wgpu::wgt::TextureTransition<&'a DispatchTextureView>>,
-    ) {
-        // wgpu puts the barriers that a program needs; these are for what reaches below it.
+    only_30! {
+        fn transition_resources<'a>(
+            &mut self,
+            _: &mut dyn Iterator<Item = wgpu::wgt::BufferTransition<&'a DispatchBuffer>>,
+            _: &mut dyn Iterator<Item = wgpu::wgt::TextureTransition<&'a DispatchTextureView>>,
+        ) {
+            // wgpu puts the barriers that a program needs; these are for what reaches below it.
+        }
     }
 }

@@ -598,8 +598,10 @@ impl SamplerInterface for CaptureSampler {}
 impl PipelineLayoutInterface for CapturePipelineLayout {}
 
 impl QuerySetInterface for CaptureQuerySet {
-    fn destroy(&self) {
-        self.inner.destroy();
+    only_30! {
+        fn destroy(&self) {
+            self.inner.destroy();
+        }
     }
 }
 
@@ -662,15 +664,28 @@ impl BufferInterface for CaptureBuffer {
         self.inner.map_async(mode, range, callback);
     }
 
-    fn get_mapped_range(
-        &self,
-        range: Range<u64>,
-    ) -> Result<DispatchBufferMappedRange, wgpu::MapRangeError> {
-        let mode = *self.mode.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(DispatchBufferMappedRange::custom(match mode {
-            Some(wgpu::MapMode::Write) => Mapped::Write(self.inner.get_mapped_range_mut(range)?),
-            Some(wgpu::MapMode::Read) | None => Mapped::Read(self.inner.get_mapped_range(range)?),
-        }))
+    only_30! {
+        fn get_mapped_range(
+            &self,
+            range: Range<u64>,
+        ) -> Result<DispatchBufferMappedRange, wgpu::MapRangeError> {
+            let mode = *self.mode.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(DispatchBufferMappedRange::custom(match mode {
+                Some(wgpu::MapMode::Write) => Mapped::Write(self.inner.get_mapped_range_mut(range)?),
+                Some(wgpu::MapMode::Read) | None => Mapped::Read(self.inner.get_mapped_range(range)?),
+            }))
+        }
+    }
+
+    only_29! {
+        fn get_mapped_range(&self, range: Range<u64>) -> DispatchBufferMappedRange {
+            let mode = *self.mode.lock().unwrap_or_else(PoisonError::into_inner);
+            let slice = self.inner.slice(range);
+            DispatchBufferMappedRange::custom(match mode {
+                Some(wgpu::MapMode::Write) => Mapped::Write(slice.get_mapped_range_mut()),
+                Some(wgpu::MapMode::Read) | None => Mapped::Read(slice.get_mapped_range()),
+            })
+        }
     }
 
     fn unmap(&self) {
@@ -796,8 +811,10 @@ impl QueueInterface for SharedQueue {
         unsupported("acceleration structures")
     }
 
-    fn present(&self, _: &DispatchSurfaceOutputDetail) {
-        panic!("present with the queue that lanescope_capture::plain gives")
+    only_30! {
+        fn present(&self, _: &DispatchSurfaceOutputDetail) {
+            panic!("present with the queue that lanescope_capture::plain gives")
+        }
     }
 }
 

@@ -9,6 +9,11 @@
 //! made with `COPY_SRC` beside what the program says. Where none is asked for, [`wrap`] gives back what it
 //! was given.
 
+#![cfg_attr(
+    all(feature = "wgpu-29", feature = "wgpu-30"),
+    expect(clippy::duplicate_mod, reason = "each version of wgpu has types of its own")
+)]
+
 mod folder;
 mod request;
 
@@ -22,6 +27,14 @@ pub mod v30 {
 
     /// The version that folders name.
     const WGPU: &str = "30";
+
+    /// What this version of wgpu has alone.
+    macro_rules! only_30 {
+        ($($item:tt)*) => { $($item)* };
+    }
+    macro_rules! only_29 {
+        ($($item:tt)*) => {};
+    }
 
     mod compute;
     mod device;
@@ -37,6 +50,38 @@ pub mod v30 {
 
 #[cfg(feature = "wgpu-30")]
 pub use v30::{end_frame, plain, wrap, wrap_with};
+
+/// For programs with wgpu 29.
+#[cfg(feature = "wgpu-29")]
+#[path = "."]
+pub mod v29 {
+    use wgpu29 as wgpu;
+
+    /// The version that folders name.
+    const WGPU: &str = "29";
+
+    /// What this version of wgpu has alone.
+    macro_rules! only_29 {
+        ($($item:tt)*) => { $($item)* };
+    }
+    macro_rules! only_30 {
+        ($($item:tt)*) => {};
+    }
+
+    mod compute;
+    mod device;
+    mod render;
+    mod session;
+
+    fn mapped_bytes(slice: &wgpu::BufferSlice<'_>) -> Result<Vec<u8>, std::convert::Infallible> {
+        Ok(slice.get_mapped_range().to_vec())
+    }
+
+    pub use device::{end_frame, plain, wrap, wrap_with};
+}
+
+#[cfg(all(feature = "wgpu-29", not(feature = "wgpu-30")))]
+pub use v29::{end_frame, plain, wrap, wrap_with};
 
 #[cfg(not(any(feature = "wgpu-29", feature = "wgpu-30")))]
 compile_error!("lanescope-capture needs the feature of the program's wgpu: wgpu-30 or wgpu-29");

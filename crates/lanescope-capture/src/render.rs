@@ -100,14 +100,28 @@ impl RenderPassInterface for CaptureRenderPass {
         self.0.set_index_buffer(slice(buffer, offset, size), index_format);
     }
 
-    fn set_vertex_buffer(
-        &mut self,
-        slot: u32,
-        buffer: Option<&DispatchBuffer>,
-        offset: u64,
-        size: Option<wgpu::BufferSize>,
-    ) {
-        if let Some(buffer) = buffer {
+    only_30! {
+        fn set_vertex_buffer(
+            &mut self,
+            slot: u32,
+            buffer: Option<&DispatchBuffer>,
+            offset: u64,
+            size: Option<wgpu::BufferSize>,
+        ) {
+            if let Some(buffer) = buffer {
+                self.0.set_vertex_buffer(slot, slice(buffer, offset, size));
+            }
+        }
+    }
+
+    only_29! {
+        fn set_vertex_buffer(
+            &mut self,
+            slot: u32,
+            buffer: &DispatchBuffer,
+            offset: u64,
+            size: Option<wgpu::BufferSize>,
+        ) {
             self.0.set_vertex_buffer(slot, slice(buffer, offset, size));
         }
     }
@@ -323,14 +337,30 @@ impl RenderBundleEncoderInterface for CaptureBundleEncoder {
         self.calls.push(Call::Indices(buffer, index_format, range));
     }
 
-    fn set_vertex_buffer(
-        &mut self,
-        slot: u32,
-        buffer: Option<&DispatchBuffer>,
-        offset: u64,
-        size: Option<wgpu::BufferSize>,
-    ) {
-        if let Some(buffer) = buffer.map(|buffer| inner_buffer(buffer).clone()) {
+    only_30! {
+        fn set_vertex_buffer(
+            &mut self,
+            slot: u32,
+            buffer: Option<&DispatchBuffer>,
+            offset: u64,
+            size: Option<wgpu::BufferSize>,
+        ) {
+            if let Some(buffer) = buffer.map(|buffer| inner_buffer(buffer).clone()) {
+                let range = range(&buffer, offset, size);
+                self.calls.push(Call::Vertices(slot, buffer, range));
+            }
+        }
+    }
+
+    only_29! {
+        fn set_vertex_buffer(
+            &mut self,
+            slot: u32,
+            buffer: &DispatchBuffer,
+            offset: u64,
+            size: Option<wgpu::BufferSize>,
+        ) {
+            let buffer = inner_buffer(buffer).clone();
             let range = range(&buffer, offset, size);
             self.calls.push(Call::Vertices(slot, buffer, range));
         }
@@ -393,10 +423,12 @@ impl RenderBundleEncoderInterface for CaptureBundleEncoder {
         DispatchRenderBundle::custom(CaptureBundle(encoder.finish(desc)))
     }
 
-    fn finish_boxed(
-        self: Box<Self>,
-        desc: &wgpu::RenderBundleDescriptor<'_>,
-    ) -> DispatchRenderBundle {
-        (*self).finish(desc)
+    only_30! {
+        fn finish_boxed(
+            self: Box<Self>,
+            desc: &wgpu::RenderBundleDescriptor<'_>,
+        ) -> DispatchRenderBundle {
+            (*self).finish(desc)
+        }
     }
 }

@@ -228,9 +228,15 @@ impl Session {
     /// The bytes of a buffer that was copied to.
     fn read(&self, buffer: &wgpu::Buffer) -> std::io::Result<Vec<u8>> {
         let slice = buffer.slice(..);
-        slice.map_async(wgpu::MapMode::Read, |_| {});
+        let mapped = Arc::new(Mutex::new(None));
+        let told = Arc::clone(&mapped);
+        slice.map_async(wgpu::MapMode::Read, move |result| *locked(&told) = Some(result));
         let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
         waited.map_err(std::io::Error::other)?;
+        match locked(&mapped).take() {
+            Some(result) => result.map_err(std::io::Error::other)?,
+            None => return Err(std::io::Error::other("the copies were not read in time")),
+        }
         let bytes = super::mapped_bytes(&slice).map_err(std::io::Error::other)?;
         buffer.unmap();
         Ok(bytes)
