@@ -92,15 +92,7 @@ fn render(
     writeln!(out, "# trusted = true")?;
     if let Some(immediates) = &description.immediates {
         writeln!(out, "\n# The shader's var<immediate>.")?;
-        match immediates {
-            ImmediatesDescription::Word(_) => writeln!(out, "immediates = \"default\"")?,
-            ImmediatesDescription::File(given) => {
-                writeln!(out, "immediates = {{ file = {} }}", file(&given.file))?;
-            }
-            ImmediatesDescription::Scalars(given) => {
-                writeln!(out, "immediates = {}", scalars(given))?;
-            }
-        }
+        writeln!(out, "immediates = {}", render_immediates(immediates))?;
     }
     for (name, parameter) in &description.parameters {
         writeln!(out, "\n[parameters.{name}] # --n sets n for one run")?;
@@ -360,6 +352,15 @@ fn formula(formula: &Formula) -> String {
         Formula::Integer(value) => value.to_string(),
         Formula::Real(value) => format!("{value:?}"),
         Formula::Text(text) => quote(text),
+    }
+}
+
+/// Immediate data as a launch file gives it.
+fn render_immediates(immediates: &ImmediatesDescription) -> String {
+    match immediates {
+        ImmediatesDescription::Word(_) => "\"default\"".to_owned(),
+        ImmediatesDescription::File(given) => format!("{{ file = {} }}", file(&given.file)),
+        ImmediatesDescription::Scalars(given) => scalars(given),
     }
 }
 
