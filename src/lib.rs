@@ -79,6 +79,8 @@
 //! any edge that the table does not allow. `units` to `translate` without the four between, and
 //! `layout`, `binary` and `texture`, are the package `lanescope-simt`; `partition`, `shaders` and `algorithms` are
 //! `lanescope-algorithms`; the rest is this package, which shows all of them under their names.
+//! `lanescope-capture` stands beside them and uses none: it copies a dispatch out of a running wgpu program
+//! into a folder, which enters at [`run::profile`] as a launch file does.
 //!
 //! Outside `src`: `shaders` holds every kernel, and the ledger of the claims that they test;
 //! `results/records` holds committed runs, and `docs/findings` what was found in them;
@@ -118,7 +120,8 @@
 //! - **No `unsafe`** but in seven files: `run/wgpu/trusted.rs`, wgpu's call for modules without
 //!   run-time checks; `run/cuda/driver.rs`, `run/cuda/nvrtc.rs` and, in `run/cuda/cupti`,
 //!   `library.rs`, `ranges.rs` and `sass.rs`, which call NVIDIA's C libraries; and
-//!   `run/radv/driver.rs`, which calls Vulkan.
+//!   `run/radv/driver.rs`, which calls Vulkan. In `lanescope-capture` methods carry the word where
+//!   wgpu's traits do; they do nothing that is unsafe.
 //!
 //! # Where the tests are
 //!

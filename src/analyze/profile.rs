@@ -32,6 +32,8 @@ pub struct Profile {
     pub parameters: String,
     /// The seed of the inputs.
     pub seed: u64,
+    /// Where the launch comes from, where it was captured; a sentence.
+    pub origin: Option<String>,
     /// The source's SHA-256 in hexadecimal.
     pub source_sha256: String,
     /// The source's file name; empty where the run does not hold the text.
@@ -326,6 +328,7 @@ pub fn profiles(run: &Run) -> Vec<Profile> {
             kernel: str::to_owned(kernel),
             parameters,
             seed,
+            origin: run.kernels.get(kernel).and_then(|note| note.question.clone()),
             source_sha256: sha256.to_owned(),
             file: source.map(|source| source.file.clone()).unwrap_or_default(),
             text: source.map(|source| SourceText::new(source.text.clone())),

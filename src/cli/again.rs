@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use super::arguments::ProfileArguments;
 use super::failure::{Exit, Failure, broken_pipe, chain};
-use super::{profile, shader, spirv};
+use super::{captured, profile, shader, spirv};
 use crate::kernel::Description;
 use crate::kernel::format::FillDescription;
 use crate::kernel::texture_description::TexelFillDescription;
@@ -103,7 +103,10 @@ fn files(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<PathBuf> {
     let sources = modules.flat_map(|path| spirv::source_files(path));
     let launch = arguments.how.launch.as_deref();
     let data = launch.map(data_files).unwrap_or_default();
-    shaders.iter().cloned().chain(sources).chain(launch.map(Path::to_owned)).chain(data).collect()
+    let captured = shaders.iter().filter(|path| path.is_dir());
+    let captured = captured.map(|folder| folder.join(captured::LAUNCH));
+    let launch = launch.map(Path::to_owned);
+    shaders.iter().cloned().chain(sources).chain(launch).chain(captured).chain(data).collect()
 }
 
 /// The files that a launch file fills buffers and textures from; nothing where it cannot be read now.
@@ -113,11 +116,11 @@ fn data_files(launch: &Path) -> Vec<PathBuf> {
     let Ok(description) = parsed else { return Vec::new() };
     let folder = launch.parent().unwrap_or(Path::new(""));
     let file = |fill: &FillDescription| match fill {
-        FillDescription::File(name) => Some(folder.join(name)),
+        FillDescription::File(file) => Some(folder.join(file.name())),
         _ => None,
     };
     let texels = |fill: &TexelFillDescription| match fill {
-        TexelFillDescription::File(name) => Some(folder.join(name)),
+        TexelFillDescription::File(file) => Some(folder.join(file.name())),
         _ => None,
     };
     let buffers = description.buffers.iter().filter_map(|buffer| file(&buffer.fill));

@@ -141,7 +141,9 @@ fn head(profile: &Profile, look: Look) -> String {
     }
     let name = look.paint(Style::new().bold(), &visible(&profile.kernel));
     let details = fold(&format!("({})", details.join("; ")), "  ", look.columns);
-    format!("{name}\n{details}\n")
+    let origin = profile.origin.iter();
+    let origin = origin.map(|text| format!("{}\n", fold(&visible(text), "  ", look.columns)));
+    format!("{name}\n{details}\n{}", origin.collect::<String>())
 }
 
 /// How a device's executions were counted, and why so; nothing for the simulator and for what was not

@@ -310,7 +310,7 @@ pub(crate) struct LaunchArguments {
 /// Arguments of `profile`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProfileArguments {
-    /// Shaders in WGSL or SPIR-V, or folders of them; `-` reads one from standard input
+    /// Shaders in WGSL or SPIR-V, captured dispatches, or folders of them; `-` reads one from standard input
     #[arg(value_name = "SHADER", required = true)]
     pub(crate) shaders: Vec<PathBuf>,
     /// How it is launched, counted and timed.

@@ -8,6 +8,7 @@ mod again;
 mod annotate;
 mod arguments;
 mod axis;
+mod captured;
 mod catalogue;
 mod claims;
 mod compare;

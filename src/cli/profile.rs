@@ -484,6 +484,9 @@ fn show(
     }
     let is_new =
         |profile: &&Profile| !launches.iter().any(|launch| launch.kernels[1] == profile.kernel);
+    if profiles.len() > 1 {
+        writeln!(out, "{}", present::launches_table(profiles).to_screen(terminal_columns()))?;
+    }
     for profile in profiles.iter().filter(is_new) {
         let advice = analyze::advice_of(profile);
         write!(out, "{}", annotate::text(profile, &advice, Look::of_stdout()))?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::LaunchArguments;
 use super::devices::Choice;
 use super::failure::{Exit, Failure, hint};
-use super::{foreign, screen, spirv};
+use super::{captured, foreign, screen, spirv};
 use crate::binary::SpirV;
 use crate::kernel::{Description, Launch, Workgroups};
 use crate::program::{ProgramError, Text};
@@ -45,7 +45,8 @@ fn has_ending(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "wgsl" || ending == "spv")
 }
 
-/// The shaders that paths name: of a folder, its files that end in `.wgsl` or `.spv`, by their names.
+/// The shaders that paths name: of a folder, the captured dispatches in it, else its files that end in
+/// `.wgsl` or `.spv`, by their names. The folder of one captured dispatch stands for itself.
 ///
 /// # Errors
 ///
@@ -54,8 +55,13 @@ pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut shaders = Vec::new();
     for path in paths {
         let is_shader = has_ending(path);
-        if !path.is_dir() || is_shader {
+        if !path.is_dir() || is_shader || captured::is_captured(path) {
             shaders.push(path.clone());
+            continue;
+        }
+        let mut dispatches = captured::find(path)?;
+        if !dispatches.is_empty() {
+            shaders.append(&mut dispatches);
             continue;
         }
         let entries = std::fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?;
@@ -63,7 +69,10 @@ pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         found.retain(|file| has_ending(file));
         found.sort();
         if found.is_empty() {
-            let message = format!("{} holds no file that ends in .wgsl or .spv", path.display());
+            let message = format!(
+                "{} holds no file that ends in .wgsl or .spv, and no captured dispatch",
+                path.display()
+            );
             return Err(Failure::message(Exit::BadInput, message));
         }
         shaders.append(&mut found);
@@ -77,6 +86,9 @@ pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 ///
 /// What cannot be read, and options that have no effect.
 pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileRequest, Failure> {
+    if shader.is_dir() {
+        return captured_request(shader, how);
+    }
     let bytes = read_shader(shader)?;
     let (source, spirv) = if SpirV::is(&bytes) {
         (String::new(), Some(spirv::read(shader, &bytes)?))
@@ -102,6 +114,47 @@ pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileReq
     })
 }
 
+/// What the folder of a captured dispatch asks for.
+fn captured_request(folder: &Path, how: &LaunchArguments) -> Result<ProfileRequest, Failure> {
+    let (file, mut description) = captured::open(folder)?;
+    if let Some(launch) = &how.launch {
+        let message = format!(
+            "--launch {} has no effect: {} has a launch file of its own, {file}",
+            launch.display(),
+            folder.display()
+        );
+        return Err(Failure::message(Exit::BadInput, message));
+    }
+    check_options(&file, &description, how)?;
+    let Some(capture) = &description.capture else {
+        return Err(Failure::message(Exit::BadInput, format!("{file}: it has no [capture]")));
+    };
+    let shader = folder.join(&capture.shader);
+    let bytes = captured::read(folder, capture, &capture.shader)
+        .map_err(|message| Failure::message(Exit::BadInput, format!("{file}: {message}")))?;
+    let (source, spirv) = if SpirV::is(&bytes) {
+        (String::new(), Some(spirv::read(&shader, &bytes)?))
+    } else {
+        (to_text(&shader, bytes)?, None)
+    };
+    if description.question.is_empty() {
+        description.question = capture.sentence();
+    }
+    // A folder may be named `.`.
+    let name = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    Ok(ProfileRequest {
+        file: shader.display().to_string(),
+        name: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        source,
+        spirv,
+        description: Some((file, description)),
+        entry_point: how.entry.clone(),
+        workgroups: how.workgroups,
+        n: how.n,
+        seed: how.seed,
+    })
+}
+
 /// A launch file's path and what it says.
 fn read_description(
     path: &Path,
@@ -120,6 +173,16 @@ fn read_description(
                 &format!("\n`lanescope profile --init {shader}` writes a file to start from");
             Failure::message(Exit::BadInput, message)
         })?;
+    check_options(&file, &description, how)?;
+    Ok((file, description))
+}
+
+/// Refuses options that a launch file leaves without effect.
+fn check_options(
+    file: &str,
+    description: &Description,
+    how: &LaunchArguments,
+) -> Result<(), Failure> {
     let options = [("--entry", how.entry.is_some()), ("--workgroups", how.workgroups.is_some())];
     for (option, given) in options {
         if given && !description.dispatches.is_empty() {
@@ -128,7 +191,7 @@ fn read_description(
             return Err(Failure::message(Exit::BadInput, message));
         }
     }
-    Ok((file, description))
+    Ok(())
 }
 
 /// The launch, with what it was made from; files that the launch file names lie beside it.
@@ -140,8 +203,13 @@ pub(super) fn prepare(
     request: &ProfileRequest,
     how: &LaunchArguments,
 ) -> Result<Prepared, Failure> {
-    let folder = how.launch.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let launch = request.description.as_ref();
+    let folder = launch.and_then(|(file, _)| Path::new(file).parent()).unwrap_or(Path::new(""));
+    let capture = launch.and_then(|(_, description)| description.capture.as_ref());
     let mut read = |name: &str| {
+        if let Some(capture) = capture {
+            return captured::read(folder, capture, name);
+        }
         let path = folder.join(name);
         read_data(&path).map_err(|problem| {
             format!(

@@ -18,7 +18,12 @@ use crate::layout::ScalarType;
 #[serde(deny_unknown_fields)]
 pub struct BufferDescription {
     /// The shader's variable that it is bound to, or a name of its own for indirect arguments.
+    #[serde(default)]
     pub name: String,
+    /// In place of a name, with `binding`: the bind group of the variable.
+    pub group: Option<u32>,
+    /// In place of a name, with `group`: the binding of the variable in its group.
+    pub binding: Option<u32>,
     /// The scalar type of its elements, such as `f32`.
     #[serde(rename = "type", default)]
     pub scalar: Option<ScalarType>,
@@ -42,9 +47,65 @@ pub struct BufferDescription {
     /// It must be an output.
     #[serde(default)]
     pub shown: bool,
+    /// What it held after the program's own dispatch: a file, raw bytes. In a launch file alone; what a
+    /// device wrote is compared with it.
+    pub after: Option<FileDescription>,
     /// Whether there is such a buffer: a condition on a parameter, such as `"sort == before"`.
     #[serde(default = "Condition::always")]
     pub when: Condition,
+}
+
+/// A file beside the launch file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a file is a name, or a part of one: { name = \"…\", offset = 0, bytes = 64 }"
+)]
+pub enum FileDescription {
+    /// The whole file.
+    Whole(String),
+    /// A part of it: several variables may be bound to one buffer of a program.
+    Part(FilePart),
+}
+
+/// A part of a file, as the bytes are.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilePart {
+    /// The file's name.
+    pub name: String,
+    /// Where the part begins, in bytes.
+    #[serde(default)]
+    pub offset: u64,
+    /// Its length, in bytes.
+    pub bytes: u64,
+}
+
+impl FileDescription {
+    /// The file's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Whole(name) => name,
+            Self::Part(part) => &part.name,
+        }
+    }
+
+    /// The bytes that are meant of a file's content.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where the file ends before the part does.
+    pub fn cut(&self, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+        let Self::Part(FilePart { name, offset, bytes: length }) = self else { return Ok(bytes) };
+        let end = offset.checked_add(*length).and_then(|end| usize::try_from(end).ok());
+        let range = usize::try_from(*offset).ok().zip(end).map(|(from, to)| from..to);
+        range.and_then(|range| bytes.get(range)).map(<[u8]>::to_vec).ok_or_else(|| {
+            format!(
+                "`{name}` has {} bytes, and {length} from byte {offset} on are asked for",
+                bytes.len()
+            )
+        })
+    }
 }
 
 /// One scalar of a small struct: its type and its value, such as `{ u32 = "n" }`.
@@ -96,6 +157,16 @@ pub enum ImmediatesDescription {
     Scalars(Vec<ScalarDescription>),
     /// The word `default`: sensible values by the variable's type, in a launch file alone.
     Word(DefaultWord),
+    /// A file's raw bytes, `{ file = "immediates.bin" }`, in a launch file alone.
+    File(ImmediatesFile),
+}
+
+/// Immediate data from a file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImmediatesFile {
+    /// The file.
+    pub file: FileDescription,
 }
 
 /// The word `default`.
@@ -202,8 +273,8 @@ pub enum FillDescription {
     /// Sensible values by the variable's type, see [`mod@super::shape`]; in a launch file alone.
     Default,
     /// A file beside the launch file: `.npy`, of which the elements count, or raw bytes; what is
-    /// missing of `elements` is zero. In a launch file alone.
-    File(String),
+    /// missing of `elements` is zero; or a part of a file. In a launch file alone.
+    File(FileDescription),
 }
 
 fn two() -> Formula {

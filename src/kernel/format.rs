@@ -15,8 +15,10 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use super::buffer_description::{
-    BufferDescription, DefaultWord, FillDescription, ImmediatesDescription, ScalarDescription,
+    BufferDescription, DefaultWord, FileDescription, FilePart, FillDescription,
+    ImmediatesDescription, ImmediatesFile, ScalarDescription,
 };
+use super::captured::CaptureDescription;
 use super::condition::Condition;
 use super::error::KernelError;
 pub use super::expression::Formula;
@@ -115,6 +117,8 @@ pub struct Description {
     /// Dispatches in order.
     #[serde(default)]
     pub dispatches: Vec<DispatchDescription>,
+    /// Where the contents come from, in the launch file of a captured dispatch alone.
+    pub capture: Option<CaptureDescription>,
     /// What is expected of blocks, by the label that a marker comment gives them.
     #[serde(default)]
     pub blocks: BTreeMap<String, BlockDescription>,

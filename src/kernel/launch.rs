@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::captured::After;
 use super::described::{Kernel, KernelLanguage};
 use super::dispatches::{self, Dispatch, Workgroups};
 use super::error::KernelError;
 use super::format::{
-    BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
-    Reference, ScalarDescription,
+    BlockDescription, BufferDescription, FileDescription, FillDescription, Formula,
+    ImmediatesDescription, Reference, ScalarDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -84,6 +85,9 @@ pub struct Launch {
     /// Whether the record says by hashes what its buffers hold at first.
     #[serde(default)]
     pub inputs_hashed: bool,
+    /// Of a captured dispatch what buffers and textures held after the program's own, by variable.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub after: BTreeMap<String, After>,
 }
 
 /// A buffer of a launch.
@@ -149,6 +153,7 @@ impl Launch {
             exempt_from_agreement: None,
             for_widths: false,
             inputs_hashed: false,
+            after: BTreeMap::new(),
         }
     }
 
@@ -246,8 +251,10 @@ pub struct Surroundings {
     pub immediates: Option<Shape>,
     /// Along how many dimensions workgroups extend, 1 to 3.
     pub dimensions: u32,
-    /// The contents of files, by the name in the launch file.
+    /// The contents of files that fill buffers, by variable.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// The bytes of the file that holds the immediate data.
+    pub immediates_file: Option<Vec<u8>>,
     /// How the shader sees its textures, by variable.
     pub views: BTreeMap<String, TextureView>,
     /// The texels of files that fill textures, by variable.
@@ -341,6 +348,7 @@ pub fn build(
         exempt_from_agreement: description.exempt_from_agreement.clone(),
         for_widths: false,
         inputs_hashed: false,
+        after: BTreeMap::new(),
     })
 }
 
@@ -465,7 +473,7 @@ impl BufferBuilder<'_> {
             elements.map_err(|message| format!("buffer `{name}`: `elements`: {message}"))?;
         let shape = self.surroundings.shapes.get(name);
         let file = if let FillDescription::File(file) = &buffer.fill {
-            Some(self.file(file)?.len() as u64)
+            Some(self.file(name, file)?.len() as u64)
         } else {
             None
         };
@@ -546,7 +554,7 @@ impl BufferBuilder<'_> {
                 })?;
                 Fill::Default { shape: shape.clone(), extent: self.extent()? }
             }
-            FillDescription::File(file) => Fill::Bytes(self.file(file)?.to_vec()),
+            FillDescription::File(file) => Fill::Bytes(self.file(name, file)?.to_vec()),
         })
     }
 
@@ -596,9 +604,10 @@ impl BufferBuilder<'_> {
         }))
     }
 
-    fn file(&self, name: &str) -> Result<&[u8], String> {
-        let found = self.surroundings.files.get(name).map(Vec::as_slice);
-        found.ok_or_else(|| format!("the file `{name}` was not read; only launch files name files"))
+    fn file(&self, buffer: &str, file: &FileDescription) -> Result<&[u8], String> {
+        let found = self.surroundings.files.get(buffer).map(Vec::as_slice);
+        let file = file.name();
+        found.ok_or_else(|| format!("the file `{file}` was not read; only launch files name files"))
     }
 
     fn extent(&self) -> Result<Extent, String> {
@@ -626,6 +635,21 @@ impl BufferBuilder<'_> {
         match given {
             ImmediatesDescription::Scalars(scalars) => {
                 self.scalars(scalars).map_err(|why| format!("`immediates`: {why}"))
+            }
+            ImmediatesDescription::File(given) => {
+                let bytes = self.surroundings.immediates_file.clone().ok_or_else(|| {
+                    let file = given.file.name();
+                    format!(
+                        "`immediates`: the file `{file}` was not read; only launch files name files"
+                    )
+                })?;
+                if !bytes.len().is_multiple_of(4) {
+                    let (file, length) = (given.file.name(), bytes.len());
+                    return Err(format!(
+                        "`immediates`: `{file}` has {length} bytes, which is no multiple of 4"
+                    ));
+                }
+                Ok(bytes)
             }
             ImmediatesDescription::Word(_) => {
                 let shape = self.surroundings.immediates.clone().ok_or_else(|| {

@@ -17,6 +17,7 @@
 
 mod allowed;
 pub mod buffer_description;
+pub mod captured;
 mod catalogue;
 pub mod condition;
 mod described;

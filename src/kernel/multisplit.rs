@@ -151,6 +151,9 @@ fn split(plan: &Plan) -> BufferDescription {
 fn empty(name: &str) -> BufferDescription {
     BufferDescription {
         name: name.to_owned(),
+        group: None,
+        binding: None,
+        after: None,
         scalar: None,
         type_parameter: None,
         elements: None,

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::condition::Condition;
 use super::expression::Formula;
+use super::format::FileDescription;
 use crate::texture::{AddressMode, Comparison, Filter, TextureFormat};
 
 /// A texture. What is left out follows from the shader.
@@ -15,7 +16,12 @@ use crate::texture::{AddressMode, Comparison, Filter, TextureFormat};
 #[serde(deny_unknown_fields)]
 pub struct TextureDescription {
     /// The shader's variable that it is bound to.
+    #[serde(default)]
     pub name: String,
+    /// In place of a name, with `binding`: the bind group of the variable.
+    pub group: Option<u32>,
+    /// In place of a name, with `group`: the binding of the variable in its group.
+    pub binding: Option<u32>,
     /// The format of its texels, by WebGPU's name, such as `rgba8unorm`; of a storage texture the
     /// shader's.
     pub format: Option<TextureFormat>,
@@ -32,6 +38,9 @@ pub struct TextureDescription {
     /// Whether its texels are compared between devices; a texture that the shader writes always is.
     #[serde(default)]
     pub output: bool,
+    /// What it held after the program's own dispatch: a file, raw texels. What a device wrote is compared
+    /// with it.
+    pub after: Option<FileDescription>,
     /// Whether there is such a texture: a condition on a parameter.
     #[serde(default = "Condition::always")]
     pub when: Condition,
@@ -42,6 +51,9 @@ impl TextureDescription {
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            group: None,
+            binding: None,
+            after: None,
             format: None,
             size: None,
             layers: None,
@@ -71,7 +83,7 @@ pub enum TexelFillDescription {
     Checkers([Formula; 2]),
     /// A file beside the launch file: `.png`; `.npy`, whose last dimension may be components; or raw texels
     /// of the format, level by level.
-    File(String),
+    File(FileDescription),
 }
 
 /// A sampler. What is left out is linear, clamped to the edge and unlimited.
@@ -79,7 +91,12 @@ pub enum TexelFillDescription {
 #[serde(deny_unknown_fields)]
 pub struct SamplerDescription {
     /// The shader's variable that it is bound to.
+    #[serde(default)]
     pub name: String,
+    /// In place of a name, with `binding`: the bind group of the variable.
+    pub group: Option<u32>,
+    /// In place of a name, with `group`: the binding of the variable in its group.
+    pub binding: Option<u32>,
     /// `"linear"` or `"nearest"`, wherever nothing else is said below.
     pub filter: Option<Filter>,
     /// Where a texel covers more than a pixel.

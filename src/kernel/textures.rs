@@ -166,6 +166,7 @@ fn to_fill(
         TexelFillDescription::Gradient(given) => TexelFill::Gradient(range(given, 0.0)?),
         TexelFillDescription::Checkers(given) => TexelFill::Checkers(range(given, 0.0)?),
         TexelFillDescription::File(file) => {
+            let file = file.name();
             let texels = texels.ok_or_else(|| {
                 format!("the file `{file}` was not read; only launch files name files")
             })?;
@@ -189,6 +190,8 @@ fn to_fill(
 pub(super) fn build_sampler(given: &SamplerDescription) -> Result<Sampler, String> {
     let SamplerDescription {
         name,
+        group: _,
+        binding: _,
         filter,
         mag_filter,
         min_filter,

@@ -2,15 +2,15 @@
 //!
 //! Input: a run, or a table of `analyze`. Output: [`Table`]s, each with the section it belongs to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
+use super::{Cell, Column, NONE, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
     self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, MemoryView,
-    Missing, ModelRow, ModelTable, Over, SideBySide, SideRow, SpreadRow, Summary, SummaryRow,
-    TimeRatio, parameters_text, short_name,
+    Missing, ModelRow, ModelTable, Over, Profile, SideBySide, SideRow, SpreadRow, Summary,
+    SummaryRow, TimeRatio, parameters_text, short_name,
 };
-use crate::record::{Device, PeerRow, Published, Run, Status};
+use crate::record::{Device, Output, PeerRow, Published, Run, Status};
 use crate::units::{Nanoseconds, Ratio, Width};
 
 /// The most rows of a device's summary that are shown at once.
@@ -528,6 +528,66 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         table.rows.push(row);
     }
     table
+}
+
+/// Several launches as parts of one: a row for each on each device, with its part of what the device wastes and,
+/// where all are timed, its time.
+pub fn launches_table(profiles: &[Profile]) -> Table {
+    let devices = || profiles.iter().flat_map(|profile| &profile.devices);
+    let timed = devices().any(|device| device.time.is_some());
+    let checked = devices().any(|device| device.output != Output::Unchecked);
+    let columns = [
+        Some(Column::words("dispatch")),
+        Some(Column::words("device")),
+        Some(Column::figures("W")),
+        Some(Column::figures("subgroup operations")),
+        Some(Column::figures("efficiency")),
+        Some(Column::figures("of all waste")),
+        timed.then(|| Column::figures("time")),
+        checked.then(|| Column::words("outputs")),
+    ];
+    let mut wasted: BTreeMap<&str, f64> = BTreeMap::new();
+    for device in devices() {
+        *wasted.entry(&device.column.device).or_default() += waste(device);
+    }
+    let mut table = Table::new("By dispatch", columns.into_iter().flatten());
+    for profile in profiles {
+        for device in &profile.devices {
+            let all = wasted.get(&*device.column.device).copied().unwrap_or_default();
+            let part = device.efficiency().filter(|_| all > 0.0).map(|_| waste(device) / all);
+            let counted = device.efficiency().map(|_| device.column.work.subgroup_operations);
+            let mut row = vec![
+                Cell::text(&profile.kernel),
+                Cell::text(&device.column.device),
+                Cell::from_option(device.column.width, Cell::Width),
+                Cell::from_option(counted, Cell::Count),
+                Cell::from_option(device.efficiency(), Cell::Percent),
+                Cell::from_option(part, |part| Cell::Percent(Ratio(part))),
+            ];
+            let time = device.time.as_ref().map(|time| time.median);
+            row.extend(timed.then(|| Cell::from_option(time, Cell::Time)));
+            row.extend(checked.then(|| Cell::text(outputs(device))));
+            table.rows.push(row);
+        }
+    }
+    table
+}
+
+/// What is said of a launch's outputs.
+fn outputs(device: &DeviceProfile) -> &'static str {
+    match (device.status, device.output) {
+        (Status::Failed, _) => "failed",
+        (_, Output::Verified) => "equal",
+        (_, Output::Mismatch) => "differ",
+        (_, Output::Unchecked) => NONE,
+    }
+}
+
+/// The subgroup operations that a launch wastes.
+#[expect(clippy::cast_precision_loss, reason = "a share is shown to a few digits")]
+fn waste(device: &DeviceProfile) -> f64 {
+    let idle = device.efficiency().map_or(0.0, |efficiency| 1.0 - efficiency.0);
+    device.column.work.subgroup_operations as f64 * idle
 }
 
 /// What each line's accesses to memory cost in a model, each figure over the least that it could be.

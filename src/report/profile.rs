@@ -50,6 +50,8 @@ struct Page {
     file: String,
     parameters: String,
     seed: u64,
+    /// Where a captured launch comes from.
+    origin: Option<String>,
     sha256: String,
     run: RunText,
     records: Vec<RecordText>,
@@ -237,6 +239,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         file: profile.kernel.clone(),
         parameters: profile.parameters.clone(),
         seed: profile.seed,
+        origin: profile.origin.clone(),
         sha256: profile.source_sha256.clone(),
         run: context::run(run),
         records: run.devices.iter().filter(|device| shown(&device.id)).map(record).collect(),

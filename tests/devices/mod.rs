@@ -1,5 +1,6 @@
 //! What must hold on every driver.
 
+mod captured;
 mod profiles;
 mod trust;
 
@@ -20,7 +21,7 @@ use crate::support::drivers::{Check, Driver};
 use crate::support::{model, program};
 
 /// Every check.
-pub(crate) const CHECKS: [Check; 34] = [
+pub(crate) const CHECKS: [Check; 35] = [
     Check::new("counts_equal_the_model_and_the_simulator", counts),
     Check::new("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     Check::new("formulas_of_grain_hold", crate::grain::on_driver),
@@ -55,6 +56,7 @@ pub(crate) const CHECKS: [Check; 34] = [
     )
     .wgpu(),
     Check::new("texels_of_every_format_are_the_simulators", crate::textures::formats_agree).wgpu(),
+    Check::new("a_captured_dispatch_is_what_the_program_ran", captured::reproduced).wgpu(),
     Check::new("filtered_reads_are_the_simulators", crate::textures::random_reads_agree).wgpu(),
     Check::new("partitions_are_stable_and_right", crate::sorting::partitions).long().wgpu(),
     Check::new("sorts_are_stable_and_right", crate::sorting::sorts).long().wgpu(),

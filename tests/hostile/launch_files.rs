@@ -6,7 +6,8 @@ use super::{input, run};
 use crate::support::program;
 
 /// Every check.
-pub(super) const CHECKS: [(&str, fn()); 3] = [
+pub(super) const CHECKS: [(&str, fn()); 4] = [
+    ("a_captured_folder_that_lies_is_refused", captured),
     ("launch_files_say_no_with_file_and_line", refused),
     ("launch_files_of_all_kinds_of_numbers_end", generated),
     ("what_a_launch_asks_for_is_bounded", bounded),
@@ -129,4 +130,121 @@ fn bounded() {
     let ended = run(&folder, &[], &["profile", align.to_str().unwrap(), "--device", "sim:8"], 20);
     ended.says("align", 2, "`big` alone 1073741824");
     assert!(ended.mebibytes < 200, "{} MiB before it is refused", ended.mebibytes);
+}
+
+/// The shader of a captured dispatch.
+const CAPTURED: &str = "@group(0) @binding(0) var<uniform> scale: vec4<f32>;
+@group(1) @binding(0) var<storage, read_write> o: array<f32>;
+@group(1) @binding(1) var picture: texture_2d<f32>;
+@compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    o[id.x] = scale.x + textureLoad(picture, id.xy, 0).x;
+}";
+
+/// The launch file of a captured dispatch, without the hashes of its files.
+const CAPTURE: &str = "[[buffers]]
+group = 0
+binding = 0
+fill = { file = { name = \"memory.bin\", offset = 16, bytes = 16 } }
+[[buffers]]
+group = 1
+binding = 0
+fill = { file = { name = \"memory.bin\", bytes = 16 } }
+after = \"after.bin\"
+[[textures]]
+group = 1
+binding = 1
+format = \"r8unorm\"
+size = [4, 1]
+fill = { file = \"texels.bin\" }
+[[dispatches]]
+entry_point = \"main\"
+workgroups = [1, 1, 1]
+[capture]
+version = 1
+shader = \"shader.wgsl\"
+";
+
+/// Writes a captured dispatch, whose outputs are 0.5 more than 0, 1, 0 and 1.
+fn write_capture(folder: &std::path::Path, launch: &str) {
+    let floats = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let files = [
+        ("shader.wgsl", CAPTURED.as_bytes().to_vec()),
+        ("memory.bin", floats(&[0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0])),
+        ("after.bin", floats(&[0.5, 1.5, 0.5, 1.5])),
+        ("texels.bin", vec![0, 255, 0, 255]),
+    ];
+    std::fs::create_dir_all(folder).unwrap();
+    let mut text = launch.to_owned();
+    for (name, bytes) in files {
+        program::write(&folder.join(name), &bytes);
+        let hash = lanescope::run::launched::sha256_bytes(&bytes);
+        let length = bytes.len();
+        text += &format!("[capture.files.\"{name}\"]\nbytes = {length}\nsha256 = \"{hash}\"\n");
+    }
+    program::write(&folder.join("launch.toml"), text);
+}
+
+/// The folder of a captured dispatch that is not what it says is refused with a sentence, and nothing outside
+/// it is read.
+fn captured() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let profile = |name: &str| run(&folder, &[], &["profile", name, "--device", "sim:8"], 20);
+    write_capture(&path.join("good"), CAPTURE);
+    let ended = profile("good");
+    ended.says("good", 0, "");
+    assert!(!ended.stdout.contains("n = "), "{}", ended.stdout);
+    run(&folder, &[], &["profile", "good", "--n", "64"], 20).says("n", 2, "--n 64 has no effect");
+    let launch = |number: usize, change: (&str, &str), words: &str| {
+        assert!(CAPTURE.contains(change.0), "{}", change.0);
+        let name = format!("bad{number}");
+        write_capture(&path.join(&name), &CAPTURE.replacen(change.0, change.1, 1));
+        profile(&name).says(&name, 2, words);
+    };
+    let changes = [
+        (("name = \"memory.bin\", o", "name = \"../good/memory.bin\", o"), "is no plain name"),
+        (("shader = \"shader.wgsl\"", "shader = \"/etc/passwd\""), "is no plain name"),
+        (("shader = \"shader.wgsl\"", "shader = \"other.wgsl\""), "is not listed"),
+        (
+            ("offset = 16, bytes = 16", "offset = 24, bytes = 16"),
+            "16 from byte 24 on are asked for",
+        ),
+        (("offset = 16, bytes = 16", "offset = 16, bytes = 8"), "needs at least 16"),
+        (("format = \"r8unorm\"", "format = \"r32float\""), "has 4 bytes of texels"),
+        (("format = \"r8unorm\"", "format = \"r8uint\""), "not r8uint"),
+        (("after = \"after.bin\"", "after = \"texels.bin\""), "has 4 bytes for it"),
+        (("version = 1", "version = 2"), "its format is 2"),
+        (
+            ("group = 0\nbinding = 0\nfill", "group = 0\nbinding = 9\nfill"),
+            "holds nothing for `scale`",
+        ),
+        (("entry_point = \"main\"", "entry_point = \"other\""), "other"),
+    ];
+    for (number, (change, words)) in changes.into_iter().enumerate() {
+        launch(number, change, words);
+    }
+    let file = |name: &str, file: &str, bytes: &[u8], words: &str| {
+        write_capture(&path.join(name), CAPTURE);
+        program::write(&path.join(name).join(file), bytes);
+        profile(name).says(name, 2, words);
+    };
+    file("short", "memory.bin", &[0; 31], "has 31 bytes, and the launch file says 32");
+    file("forged", "memory.bin", &[1; 32], "its SHA-256 is another");
+    // What the program's own dispatch left is compared with what a device writes.
+    write_capture(&path.join("other"), CAPTURE);
+    let texels = path.join("other/texels.bin");
+    program::write(&texels, [0, 255, 0, 0]);
+    let launch = std::fs::read_to_string(path.join("other/launch.toml")).unwrap();
+    let hash = |bytes: &[u8]| lanescope::run::launched::sha256_bytes(bytes);
+    let forged = launch.replace(&hash(&[0, 255, 0, 255]), &hash(&[0, 255, 0, 0]));
+    program::write(&path.join("other/launch.toml"), forged);
+    profile("other").says("other", 1, "1 of 4 elements of `o` differ from what the program's own");
+    #[cfg(unix)]
+    for name in ["memory.bin", "launch.toml"] {
+        let linked = path.join(format!("linked-{name}"));
+        write_capture(&linked, CAPTURE);
+        std::fs::remove_file(linked.join(name)).unwrap();
+        std::os::unix::fs::symlink(path.join("good").join(name), linked.join(name)).unwrap();
+        profile(&format!("linked-{name}")).says(name, 2, "it is a link");
+    }
 }

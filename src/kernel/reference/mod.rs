@@ -6,6 +6,7 @@
 //! with its table of names; this file has what they share.
 
 mod affine;
+mod after;
 mod boundary;
 mod five_patterns;
 mod function;
@@ -52,13 +53,15 @@ pub enum OutputVerdict {
 /// Outputs that differ from the reference.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "{count} of {elements} elements of `{buffer}` differ from the reference by more than \
+    "{count} of {elements} elements of `{buffer}` differ from {against} by more than \
      {tolerance_relative:e} relative + {tolerance_absolute:e}; the first: {}",
     describe(.first)
 )]
 pub struct Mismatch {
     /// The output buffer.
     pub buffer: String,
+    /// What it was compared with.
+    pub against: &'static str,
     /// How many elements differ.
     pub count: usize,
     /// How many there are.
@@ -145,7 +148,7 @@ fn compute_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>,
     }
 }
 
-/// Compares output buffers with the reference.
+/// Compares output buffers with the reference, or with what a captured program's own dispatch left.
 ///
 /// `outputs` holds the bytes of each output buffer by name.
 ///
@@ -155,7 +158,7 @@ fn compute_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>,
 pub fn check(launch: &Launch, outputs: &Outputs) -> Result<OutputVerdict, String> {
     let (Some(expected), Some(reference)) = (compute_after(launch, outputs)?, &launch.reference)
     else {
-        return Ok(OutputVerdict::Unchecked);
+        return check_after(launch, outputs);
     };
     for (name, values) in &expected {
         let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
@@ -166,6 +169,29 @@ pub fn check(launch: &Launch, outputs: &Outputs) -> Result<OutputVerdict, String
         }
         if let Some(mismatch) = compare(name, buffer.scalar, bytes, values, reference) {
             return Ok(OutputVerdict::Mismatch(mismatch));
+        }
+    }
+    Ok(OutputVerdict::Verified)
+}
+
+/// Compares outputs with what a captured program's own dispatch left; nothing is checked where that is not known.
+fn check_after(launch: &Launch, outputs: &Outputs) -> Result<OutputVerdict, String> {
+    if launch.after.is_empty() {
+        return Ok(OutputVerdict::Unchecked);
+    }
+    for (name, after) in &launch.after {
+        let bytes = outputs.get(name).ok_or_else(|| format!("`{name}` was not read back"))?;
+        let layout = launch.texture(name).map(|texture| &texture.layout);
+        if let Some(found) = after::compare(bytes, after, layout) {
+            return Ok(OutputVerdict::Mismatch(Mismatch {
+                buffer: name.clone(),
+                against: "what the program's own dispatch left",
+                count: found.count,
+                elements: found.elements,
+                tolerance_relative: after.tolerance_relative,
+                tolerance_absolute: after.tolerance_absolute,
+                first: found.first,
+            }));
         }
     }
     Ok(OutputVerdict::Verified)
@@ -209,6 +235,7 @@ fn compare(
     let first = parts.into_iter().flat_map(|(_, first)| first).take(DIFFERENCES_SHOWN).collect();
     (count > 0).then(|| Mismatch {
         buffer: name.to_owned(),
+        against: "the reference",
         count,
         elements: values.len(),
         tolerance_relative: reference.tolerance_relative,

@@ -37,6 +37,9 @@ pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
     let mut described = BufferDescription {
         type_parameter: None,
         name: resource.name.clone(),
+        group: None,
+        binding: None,
+        after: None,
         scalar: None,
         elements: None,
         fill: FillDescription::Zero,

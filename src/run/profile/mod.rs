@@ -22,15 +22,19 @@ pub mod describe;
 pub mod files;
 pub mod made_up;
 pub mod pilot;
+mod placed;
 pub mod repeated;
 pub mod template;
 mod texels;
 mod textures;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::binary::SpirV;
-use crate::kernel::format::{self, FillDescription, Parameter};
+use crate::kernel::captured::After;
+use crate::kernel::format::{
+    self, FileDescription, FillDescription, ImmediatesDescription, Parameter,
+};
 use crate::kernel::{
     Description, DeviceClass, Kernel, KernelError, KernelLanguage, Launch, Surroundings,
     Workgroups, launch, names,
@@ -160,11 +164,16 @@ pub fn prepare(
     let overrides = names::overrides(&description.overrides, &parameters).map_err(unfit)?;
     let interfaces = interfaces(&parsed, &entry_points, &overrides)?;
     let resources = resources(&interfaces);
+    placed::name_places(&mut description, &interfaces)
+        .map_err(|(key, message)| unfit_at(&description, &key, message))?;
+    let n_is_described =
+        request.description.as_ref().is_none_or(|(_, given)| given.parameters.contains_key(SIZE));
     if n_is_default {
         let fits = elements_that_fit(&resources, &interfaces);
         description.parameters.insert(SIZE.to_owned(), size_parameter(fits));
         parameters = choose_parameters(request, &description)?;
     }
+    check_captured(&description, &interfaces).map_err(unfit)?;
     fill_in(&mut description, request, &interfaces, &resources);
     types(&description, &resources, &request.file).map_err(unfit)?;
     let texels = texels::read_all(&mut description, read)
@@ -175,6 +184,8 @@ pub fn prepare(
         immediates: immediates(&interfaces).cloned(),
         dimensions: interfaces.iter().map(Interface::dimensions).max().unwrap_or(1),
         files: contents(&description, &resources, read).map_err(unfit)?,
+        immediates_file: immediates_file(&description, read)
+            .map_err(|message| unfit_at(&description, "immediates", message))?,
         views: textures::textures(&interfaces).into_iter().map(|t| (t.name, t.view)).collect(),
         texels,
     };
@@ -188,7 +199,16 @@ pub fn prepare(
         source: shown,
         description: description.clone(),
     };
-    let mut launch = launch::build(&kernel, &file, parameters, request.seed, &surroundings)?;
+    let build = |parameters| launch::build(&kernel, &file, parameters, request.seed, &surroundings);
+    // What can be worked out without n says nothing of it.
+    let mut without = parameters.clone();
+    without.remove(SIZE);
+    let alone = if n_is_described { None } else { build(without).ok() };
+    let n_is_used = alone.is_none();
+    if let (false, Some(n)) = (n_is_used, request.n) {
+        return Err(unfit(format!("--n {n} has no effect: nothing of the launch follows from n")));
+    }
+    let mut launch = alone.map_or_else(|| build(parameters), Ok)?;
     launch.file.clone_from(&request.file);
     launch.spirv.clone_from(&request.spirv);
     launch.trusted = description.trusted.unwrap_or(false);
@@ -204,7 +224,94 @@ pub fn prepare(
         let mut bound = interfaces.iter().flat_map(|interface| &interface.textures);
         texture.output |= bound.any(|bound| bound.name == texture.name && bound.is_writable());
     }
-    Ok(Prepared { launch, description, interfaces, n_is_default })
+    launch.after = after(&launch, &description, &surroundings, read)
+        .map_err(|(key, message)| unfit_at(&description, &key, message))?;
+    Ok(Prepared { launch, description, interfaces, n_is_default: n_is_default && n_is_used })
+}
+
+/// Refuses a captured dispatch that lacks what the shader uses: nothing is made up for it.
+fn check_captured(description: &Description, interfaces: &[Interface]) -> Result<(), String> {
+    let Some(capture) = &description.capture else { return Ok(()) };
+    let buffers = description.buffers.iter().map(|buffer| &buffer.name);
+    let textures = description.textures.iter().map(|texture| &texture.name);
+    let samplers = description.samplers.iter().map(|sampler| &sampler.name);
+    let held: BTreeSet<&String> = buffers.chain(textures).chain(samplers).collect();
+    for interface in interfaces {
+        let buffers = interface.resources.iter().map(|r| (&r.name, r.group, r.binding));
+        let textures = interface.textures.iter().map(|t| (&t.name, t.group, t.binding));
+        let samplers = interface.samplers.iter().map(|s| (&s.name, s.group, s.binding));
+        let mut used = buffers.chain(textures).chain(samplers);
+        if let Some((name, group, binding)) = used.find(|(name, ..)| !held.contains(name)) {
+            let missing = capture.missing.iter().map(|what| format!("; not read: {what}"));
+            return Err(format!(
+                "the capture holds nothing for `{name}` at @group({group}) @binding({binding}){}",
+                missing.collect::<String>()
+            ));
+        }
+    }
+    if description.immediates.is_none() && immediates(interfaces).is_some() {
+        return Err("the capture holds nothing for the shader's `var<immediate>`".to_owned());
+    }
+    if description.dispatches.is_empty() {
+        return Err("the capture has no [[dispatches]]".to_owned());
+    }
+    Ok(())
+}
+
+/// What buffers and textures held after the program's own dispatch, where the launch file says it.
+fn after(
+    launch: &Launch,
+    description: &Description,
+    surroundings: &Surroundings,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<BTreeMap<String, After>, (String, String)> {
+    let tolerances = description
+        .capture
+        .as_ref()
+        .map_or((0.0, 0.0), |capture| (capture.tolerance_relative, capture.tolerance_absolute));
+    let buffers = description.buffers.iter().map(|b| ("buffer", &b.name, &b.after));
+    let textures = description.textures.iter().map(|t| ("texture", &t.name, &t.after));
+    let mut all = BTreeMap::new();
+    for (what, name, file) in buffers.chain(textures) {
+        let Some(file) = file else { continue };
+        let wrong = |message: String| {
+            (format!("{what}s.{name}.after"), format!("{what} `{name}`: `after`: {message}"))
+        };
+        let bytes = read(file.name()).and_then(|bytes| file.cut(bytes)).map_err(wrong)?;
+        let buffer = launch.buffer(name).map(|buffer| buffer.size);
+        let texels = launch.texture(name).map(|texture| texture.layout.bytes());
+        let Some(wanted) = buffer.or(texels).filter(|_| bytes.len() as u64 != 0) else { continue };
+        if bytes.len() as u64 != wanted {
+            let (file, length) = (file.name(), bytes.len());
+            let message = format!("`{file}` has {length} bytes for it, and it has {wanted}");
+            return Err(wrong(message));
+        }
+        all.insert(
+            name.clone(),
+            After {
+                bytes,
+                shape: surroundings.shapes.get(name).cloned(),
+                tolerance_relative: tolerances.0,
+                tolerance_absolute: tolerances.1,
+            },
+        );
+    }
+    // What is read back is what the shader may write.
+    all.retain(|name, _| {
+        launch.buffer(name).is_some_and(|buffer| buffer.output)
+            || launch.texture(name).is_some_and(|texture| texture.output)
+    });
+    Ok(all)
+}
+
+/// The bytes of the file that holds the immediate data, where one does.
+fn immediates_file(
+    description: &Description,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<Option<Vec<u8>>, String> {
+    let Some(ImmediatesDescription::File(given)) = &description.immediates else { return Ok(None) };
+    let bytes = read(given.file.name()).and_then(|bytes| given.file.cut(bytes));
+    bytes.map(Some).map_err(|message| format!("`immediates`: {message}"))
 }
 
 /// Whether textures and samplers fit the variables that they are bound to, in every entry point.
@@ -411,13 +518,18 @@ fn contents(
 ) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut files = BTreeMap::new();
     for buffer in &description.buffers {
-        if let FillDescription::File(name) = &buffer.fill {
+        if let FillDescription::File(file) = &buffer.fill {
+            let name = file.name();
             let bound = resources.iter().find(|resource| resource.name == buffer.name);
             let alike = bound.and_then(|resource| resource.shape.uniform_scalar());
             let wanted = buffer.scalar.or(alike.map(|(scalar, _)| scalar));
-            let bytes = files::decode(name, read(name)?, wanted)
-                .map_err(|message| format!("buffer `{}`: {message}", buffer.name))?;
-            files.insert(name.clone(), bytes);
+            let bytes = read(name)?;
+            let bytes = match file {
+                FileDescription::Whole(_) => files::decode(name, bytes, wanted),
+                FileDescription::Part(_) => file.cut(bytes),
+            };
+            let bytes = bytes.map_err(|message| format!("buffer `{}`: {message}", buffer.name))?;
+            files.insert(buffer.name.clone(), bytes);
         }
     }
     Ok(files)

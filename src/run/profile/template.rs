@@ -10,8 +10,8 @@ use super::pilot::prepare_affordable;
 use super::{Prepared, ProfileError, ProfileRequest, resources, textures};
 use crate::kernel::Description;
 use crate::kernel::format::{
-    BufferDescription, Default, DispatchDescription, FillDescription, Formula,
-    ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
+    BufferDescription, Default, DispatchDescription, FileDescription, FilePart, FillDescription,
+    Formula, ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
 use crate::kernel::pattern::Lengths;
 use crate::kernel::texture_description::{
@@ -80,10 +80,10 @@ fn render(
     overrides: &[Override],
 ) -> std::fmt::Result {
     let description = &prepared.description;
-    let file = &request.file;
-    let beside = std::path::Path::new(file).with_extension("toml");
-    writeln!(out, "# How lanescope runs {file}:")?;
-    writeln!(out, "#     lanescope profile {file} --launch {}", beside.display())?;
+    let shader = &request.file;
+    let beside = std::path::Path::new(shader).with_extension("toml");
+    writeln!(out, "# How lanescope runs {shader}:")?;
+    writeln!(out, "#     lanescope profile {shader} --launch {}", beside.display())?;
     writeln!(out, "# What is left out follows from the shader. Formulas may use the parameters.")?;
     writeln!(
         out,
@@ -92,12 +92,7 @@ fn render(
     writeln!(out, "# trusted = true")?;
     if let Some(immediates) = &description.immediates {
         writeln!(out, "\n# The shader's var<immediate>.")?;
-        match immediates {
-            ImmediatesDescription::Word(_) => writeln!(out, "immediates = \"default\"")?,
-            ImmediatesDescription::Scalars(given) => {
-                writeln!(out, "immediates = {}", scalars(given))?;
-            }
-        }
+        writeln!(out, "immediates = {}", render_immediates(immediates))?;
     }
     for (name, parameter) in &description.parameters {
         writeln!(out, "\n[parameters.{name}] # --n sets n for one run")?;
@@ -228,7 +223,7 @@ fn render_buffer(
             formula(first),
             formula(step)
         ),
-        FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quote(name)),
+        FillDescription::File(given) => writeln!(out, "fill = {{ file = {} }}", file(given)),
         FillDescription::Offsets { last, lengths: Lengths::Uniform, .. } => writeln!(
             out,
             "fill = {{ offsets = {{ last = {}, lengths = \"uniform\" }} }} # or \"constant\", \
@@ -304,8 +299,8 @@ fn render_texture(
         Some(TexelFillDescription::Checkers(given)) => {
             writeln!(out, "fill = {{ checkers = {} }}", range(given))
         }
-        Some(TexelFillDescription::File(name)) => {
-            writeln!(out, "fill = {{ file = {} }}", quote(name))
+        Some(TexelFillDescription::File(given)) => {
+            writeln!(out, "fill = {{ file = {} }}", file(given))
         }
     }
 }
@@ -357,6 +352,25 @@ fn formula(formula: &Formula) -> String {
         Formula::Integer(value) => value.to_string(),
         Formula::Real(value) => format!("{value:?}"),
         Formula::Text(text) => quote(text),
+    }
+}
+
+/// Immediate data as a launch file gives it.
+fn render_immediates(immediates: &ImmediatesDescription) -> String {
+    match immediates {
+        ImmediatesDescription::Word(_) => "\"default\"".to_owned(),
+        ImmediatesDescription::File(given) => format!("{{ file = {} }}", file(&given.file)),
+        ImmediatesDescription::Scalars(given) => scalars(given),
+    }
+}
+
+/// A file as a launch file names it.
+fn file(file: &FileDescription) -> String {
+    match file {
+        FileDescription::Whole(name) => quote(name),
+        FileDescription::Part(FilePart { name, offset, bytes }) => {
+            format!("{{ name = {}, offset = {offset}, bytes = {bytes} }}", quote(name))
+        }
     }
 }
 

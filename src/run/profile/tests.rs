@@ -376,3 +376,117 @@ fn contents_with_structure_are_described_in_a_line() {
         assert!(table.contains(&format!("`{{ {name} = {{")), "{name}");
     }
 }
+
+/// A captured dispatch of [`FILTER`]: two variables are parts of one file, and one is not used by the shader.
+const CAPTURED: &str = r#"
+[[buffers]]
+group = 0
+binding = 0
+fill = { file = { name = "memory_0.bin", offset = 16, bytes = 16 } }
+[[buffers]]
+group = 0
+binding = 1
+fill = { file = { name = "memory_0.bin", bytes = 16 } }
+[[buffers]]
+group = 0
+binding = 2
+fill = { file = "memory_1.bin" }
+[[buffers]]
+group = 0
+binding = 3
+fill = { file = "memory_2.bin" }
+after = "memory_2.after.bin"
+[[buffers]]
+group = 0
+binding = 4
+fill = { file = { name = "memory_2.bin", bytes = 64 } }
+[[buffers]]
+group = 0
+binding = 9
+fill = { file = "memory_0.bin" }
+[[dispatches]]
+entry_point = "main"
+workgroups = [1, 1, 1]
+[capture]
+version = 1
+shader = "shader.wgsl"
+"#;
+
+fn captured_file(name: &str) -> Result<Vec<u8>, String> {
+    match name {
+        "memory_0.bin" => Ok((0..32).collect()),
+        "memory_1.bin" => Ok(vec![0; 16]),
+        "memory_2.bin" | "memory_2.after.bin" => Ok(vec![7; 64]),
+        _ => Err(format!("{name} is not there")),
+    }
+}
+
+#[test]
+fn a_captured_dispatch_binds_by_place_and_says_nothing_of_n() {
+    let prepared = prepare(&request(FILTER, CAPTURED), &mut captured_file).unwrap();
+    let launch = prepared.launch;
+    assert!(launch.parameters.is_empty() && !prepared.n_is_default, "{:?}", launch.parameters);
+    let names: Vec<(&str, u64)> =
+        launch.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer.size)).collect();
+    let wanted = [("params", 16), ("input", 16), ("index", 16), ("output", 64), ("hits", 64)];
+    assert_eq!(names, wanted);
+    let params = launch.contents(launch.buffer("params").unwrap());
+    assert_eq!(params, (16..32).collect::<Vec<u8>>());
+    assert_eq!(launch.after["output"].bytes, [7; 64]);
+    let given = ProfileRequest { n: Some(64), ..request(FILTER, CAPTURED) };
+    let message = prepare(&given, &mut captured_file).unwrap_err().to_string();
+    assert!(message.contains("--n 64 has no effect"), "{message}");
+    let lacking = CAPTURED.replacen("binding = 2", "binding = 8", 1);
+    let message = prepare(&request(FILTER, &lacking), &mut captured_file).unwrap_err().to_string();
+    assert!(message.contains("holds nothing for `index` at @group(0) @binding(2)"), "{message}");
+    let both = CAPTURED.replacen("group = 0", "name = \"params\"\ngroup = 0", 1);
+    let message = prepare(&request(FILTER, &both), &mut captured_file).unwrap_err().to_string();
+    assert!(message.contains("leave one out"), "{message}");
+}
+
+#[test]
+fn immediates_are_taken_from_a_file() {
+    let text = "var<immediate> seeds: vec2<u32>;
+        @group(0) @binding(0) var<storage, read_write> o: array<u32>;
+        @compute @workgroup_size(1) fn main() { o[0] = seeds.x + seeds.y; }";
+    let given = "immediates = { file = { name = \"memory_0.bin\", offset = 4, bytes = 8 } }";
+    let prepared = prepare(&request(text, given), &mut captured_file).unwrap();
+    assert_eq!(prepared.launch.immediates, (4..12).collect::<Vec<u8>>());
+    let odd = given.replace("bytes = 8", "bytes = 7");
+    let message = prepare(&request(text, &odd), &mut captured_file).unwrap_err().to_string();
+    assert!(message.contains("no multiple of 4"), "{message}");
+    let short = given.replace("bytes = 8", "bytes = 29");
+    let message = prepare(&request(text, &short), &mut captured_file).unwrap_err().to_string();
+    assert!(message.contains("29 from byte 4 on"), "{message}");
+}
+
+/// A launch file in which a byte is another one, or a piece is missing, is taken or refused with a sentence.
+#[test]
+fn a_damaged_launch_file_ends_in_a_launch_or_a_sentence() {
+    let mut random = crate::units::random::SplitMix64::new(27);
+    let mut below = |count: usize| random.below(count);
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..2000 {
+        let mut bytes = CAPTURED.as_bytes().to_vec();
+        let at = below(bytes.len());
+        match below(3) {
+            0 => bytes[at] = b"0123456789-\"{}[]=.\n\0"[below(20)],
+            1 => drop(bytes.drain(at..(at + below(40)).min(CAPTURED.len()))),
+            _ => bytes.insert(at, b"9-.\"\n"[below(5)]),
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let Ok(description) = Description::parse_launch_file("launch.toml", &text) else {
+            refused += 1;
+            continue;
+        };
+        let description = Some(("launch.toml".to_owned(), description));
+        match prepare(&ProfileRequest { description, ..request(FILTER, "") }, &mut captured_file) {
+            Ok(_) => taken += 1,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+        }
+    }
+    assert!(taken > 20 && refused > 200, "{taken} taken, {refused} refused");
+}

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::files::{self, FILE_BYTES_MAX};
 use crate::kernel::Description;
-use crate::kernel::format::Formula;
+use crate::kernel::format::{FileDescription, Formula};
 use crate::kernel::texture_description::{TexelFillDescription, TextureDescription};
 use crate::texture::{SampledKind, TextureFormat};
 
@@ -19,8 +19,8 @@ pub(super) fn read_all(
 ) -> Result<BTreeMap<String, Vec<u8>>, (String, String)> {
     let mut texels = BTreeMap::new();
     for texture in &mut description.textures {
-        let Some(TexelFillDescription::File(name)) = texture.fill.clone() else { continue };
-        let found = read_one(texture, &name, read).map_err(|message| {
+        let Some(TexelFillDescription::File(file)) = texture.fill.clone() else { continue };
+        let found = read_one(texture, &file, read).map_err(|message| {
             let message = format!("texture `{}`: `fill`: {message}", texture.name);
             (format!("textures.{}.fill", texture.name), message)
         })?;
@@ -31,10 +31,11 @@ pub(super) fn read_all(
 
 fn read_one(
     texture: &mut TextureDescription,
-    name: &str,
+    file: &FileDescription,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Vec<u8>, String> {
-    let bytes = read(name)?;
+    let name = file.name();
+    let bytes = file.cut(read(name)?)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(format!("`{name}` has {} bytes; at most {FILE_BYTES_MAX}", bytes.len()));
     }

@@ -1,0 +1,312 @@
+//! A program of two passes, in which a picture decides how long the second works.
+//!
+//! Input: the number of frames, 51 where none is given. Output: a checksum of what it computed.
+//!
+//! ```text
+//! cargo run --release -p lanescope-capture --example two_passes
+//! LANESCOPE_CAPTURE="frame=0,50" cargo run --release -p lanescope-capture --example two_passes
+//! lanescope profile captures/frame_00050
+//! ```
+//!
+//! `paint` draws spots that grow from frame to frame into a texture; `march` reads it and turns as often as a
+//! pixel is bright. Lines that a program needs for being captured are marked with `capture:`.
+
+use std::error::Error;
+
+use wgpu::util::{BufferInitDescriptor, DeviceExt};
+use wgpu30 as wgpu;
+
+const PAINT: &str = "
+struct Frame { number: u32, size: u32 }
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(1) var picture: texture_storage_2d<rgba8unorm, write>;
+override spots: u32 = 1;
+
+@compute @workgroup_size(8, 8)
+fn paint(@builtin(global_invocation_id) at: vec3<u32>) {
+    if (at.x >= frame.size || at.y >= frame.size) {
+        return;
+    }
+    var light = 0.02;
+    for (var spot = 0u; spot < spots; spot++) {
+        let center = vec2<i32>(vec2(37u * spot + frame.number, 61u * spot) % frame.size);
+        let apart = vec2<i32>(at.xy) - center;
+        let radius = i32(4u + frame.number / 4u);
+        if (apart.x * apart.x + apart.y * apart.y < radius * radius) {
+            light += 0.3;
+        }
+    }
+    textureStore(picture, at.xy, vec4(light, 0.0, 0.0, 1.0));
+}";
+
+const MARCH: &str = "
+struct Frame { number: u32, size: u32 }
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(1) @binding(0) var picture: texture_2d<f32>;
+@group(1) @binding(1) var nearest: sampler;
+// Two halves of one buffer.
+@group(2) @binding(0) var<storage> even: array<u32>;
+@group(2) @binding(1) var<storage> odd: array<u32>;
+@group(3) @binding(0) var<storage, read_write> sums: array<u32>;
+var<immediate> seed: u32;
+
+@compute @workgroup_size(64)
+fn march(@builtin(global_invocation_id) id: vec3<u32>) {
+    let at = vec2(id.x % frame.size, id.x / frame.size);
+    let place = (vec2<f32>(at) + 0.5) / f32(frame.size);
+    let light = textureSampleLevel(picture, nearest, place, 0.0).x;
+    let turns = u32(round(light * 255.0));
+    var sum = seed;
+    for (var turn = 0u; turn < turns; turn++) {
+        if ((sum & 1u) == 0u) {
+            sum = sum * 5u + even[turn % arrayLength(&even)];
+        } else {
+            sum = sum * 3u + odd[turn % arrayLength(&odd)];
+        }
+    }
+    sums[id.x] += sum;
+}";
+
+/// Pixels along a side.
+const SIZE: u32 = 128;
+
+/// Bytes between two frames' uniforms: what every device can be offset by.
+const STRIDE: u32 = 256;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let frames = std::env::args().nth(1).map_or(Ok(51), |text| text.parse())?;
+    let sum = pollster::block_on(run(frames))?;
+    // The only line of output: the same whether a capture was asked for or not.
+    #[expect(clippy::print_stdout, reason = "an example says what it computed")]
+    {
+        println!("{sum:016x}");
+    }
+    Ok(())
+}
+
+/// Pipelines and what they bind.
+struct Passes {
+    paint: wgpu::ComputePipeline,
+    march: wgpu::ComputePipeline,
+    groups: [wgpu::BindGroup; 5],
+    grid: wgpu::Buffer,
+    sums: wgpu::Buffer,
+}
+
+async fn run(frames: u32) -> Result<u64, Box<dyn Error>> {
+    let instance = wgpu::Instance::default();
+    let adapter = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await?;
+    let mut limits = wgpu::Limits::default();
+    limits.max_immediate_size = 4;
+    let descriptor = wgpu::DeviceDescriptor {
+        required_features: wgpu::Features::IMMEDIATES,
+        required_limits: limits,
+        ..wgpu::DeviceDescriptor::default()
+    };
+    let (device, queue) = adapter.request_device(&descriptor).await?;
+    let (device, queue) = lanescope_capture::wrap(device, queue)?; // capture: the first line
+    let passes = Passes::new(&device, frames);
+    for frame in 0..frames {
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        passes.encode(&mut encoder, frame);
+        queue.submit([encoder.finish()]);
+        lanescope_capture::end_frame(&device); // capture: the second, where frames are meant
+    }
+    checksum(&device, &queue, &passes.sums)
+}
+
+impl Passes {
+    fn new(device: &wgpu::Device, frames: u32) -> Self {
+        let (frame, entry) = uniforms(device, frames);
+        let picture = device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("picture"),
+            size: wgpu::Extent3d { width: SIZE, height: SIZE, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::Rgba8Unorm,
+            usage: wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING,
+            view_formats: &[],
+        });
+        let view = picture.create_view(&wgpu::TextureViewDescriptor::default());
+        let sampler = device.create_sampler(&wgpu::SamplerDescriptor::default());
+        let words: Vec<u8> = (0..128_u32).flat_map(|word| (word * word).to_le_bytes()).collect();
+        // None of them can be copied from, which a capture sees to.
+        let halves = buffer(device, &words, wgpu::BufferUsages::STORAGE);
+        let grid = [SIZE * SIZE / 64, 1, 1].map(u32::to_le_bytes).concat();
+        let grid = buffer(device, &grid, wgpu::BufferUsages::INDIRECT);
+        let sums = buffer(
+            device,
+            &vec![0; (SIZE * SIZE * 4) as usize],
+            wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+        );
+        let stored = wgpu::BindingType::StorageTexture {
+            access: wgpu::StorageTextureAccess::WriteOnly,
+            format: wgpu::TextureFormat::Rgba8Unorm,
+            view_dimension: wgpu::TextureViewDimension::D2,
+        };
+        let sampled = wgpu::BindingType::Texture {
+            sample_type: wgpu::TextureSampleType::Float { filterable: true },
+            view_dimension: wgpu::TextureViewDimension::D2,
+            multisampled: false,
+        };
+        let filtering = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
+        let storage = |read_only| wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        };
+        let texture = wgpu::BindingResource::TextureView(&view);
+        let half = |offset| {
+            wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &halves,
+                offset,
+                size: wgpu::BufferSize::new(256),
+            })
+        };
+        let layouts = [
+            layout(device, &[entry, stored]),
+            layout(device, &[entry]),
+            layout(device, &[sampled, filtering]),
+            layout(device, &[storage(true), storage(true)]),
+            layout(device, &[storage(false)]),
+        ];
+        let resources = [
+            vec![uniform(&frame), texture.clone()],
+            vec![uniform(&frame)],
+            vec![texture, wgpu::BindingResource::Sampler(&sampler)],
+            vec![half(0), half(256)],
+            vec![sums.as_entire_binding()],
+        ];
+        let mut made = layouts.iter().zip(resources).map(|(l, r)| group(device, l, r));
+        let groups = std::array::from_fn(|_| made.next().unwrap_or_else(|| unreachable!()));
+        let paint = pipeline(device, "paint", PAINT, &layouts[..1], &[("spots", 12.0)]);
+        let march = pipeline(device, "march", MARCH, &layouts[1..], &[]);
+        drop(made);
+        Self { paint, march, groups, grid, sums }
+    }
+
+    fn encode(&self, encoder: &mut wgpu::CommandEncoder, frame: u32) {
+        let [painted, frames, sampled, halves, summed] = &self.groups;
+        let offset = [frame * STRIDE];
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&self.paint);
+        pass.set_bind_group(0, painted, &offset);
+        pass.dispatch_workgroups(SIZE / 8, SIZE / 8, 1);
+        pass.set_pipeline(&self.march);
+        pass.set_bind_group(0, frames, &offset);
+        for (index, group) in (1..).zip([sampled, halves, summed]) {
+            pass.set_bind_group(index, group, &[]);
+        }
+        pass.set_immediates(0, &(frame + 1).to_le_bytes());
+        pass.dispatch_workgroups_indirect(&self.grid, 0);
+    }
+}
+
+fn buffer(device: &wgpu::Device, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    device.create_buffer_init(&BufferInitDescriptor { label: None, contents, usage })
+}
+
+/// A uniform for each frame, and how one is bound.
+fn uniforms(device: &wgpu::Device, frames: u32) -> (wgpu::Buffer, wgpu::BindingType) {
+    let mut bytes = vec![0; (frames.max(1) * STRIDE) as usize];
+    for (frame, uniform) in (0..frames).zip(bytes.chunks_exact_mut(STRIDE as usize)) {
+        uniform[..4].copy_from_slice(&frame.to_le_bytes());
+        uniform[4..8].copy_from_slice(&SIZE.to_le_bytes());
+    }
+    let entry = wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Uniform,
+        has_dynamic_offset: true,
+        min_binding_size: None,
+    };
+    (buffer(device, &bytes, wgpu::BufferUsages::UNIFORM), entry)
+}
+
+fn uniform(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
+    wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+        buffer,
+        offset: 0,
+        size: wgpu::BufferSize::new(8),
+    })
+}
+
+fn layout(device: &wgpu::Device, types: &[wgpu::BindingType]) -> wgpu::BindGroupLayout {
+    let entries: Vec<wgpu::BindGroupLayoutEntry> = (0..)
+        .zip(types)
+        .map(|(binding, ty)| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: *ty,
+            count: None,
+        })
+        .collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: None,
+        entries: &entries,
+    })
+}
+
+fn group(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    resources: Vec<wgpu::BindingResource<'_>>,
+) -> wgpu::BindGroup {
+    let entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
+        .zip(resources)
+        .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+}
+
+fn pipeline(
+    device: &wgpu::Device,
+    label: &str,
+    text: &str,
+    layouts: &[wgpu::BindGroupLayout],
+    constants: &[(&str, f64)],
+) -> wgpu::ComputePipeline {
+    let source = wgpu::ShaderSource::Wgsl(text.into());
+    let module =
+        device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source });
+    let layouts: Vec<Option<&wgpu::BindGroupLayout>> = layouts.iter().map(Some).collect();
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: None,
+        bind_group_layouts: &layouts,
+        immediate_size: if text.contains("var<immediate>") { 4 } else { 0 },
+    });
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(label),
+        layout: Some(&layout),
+        module: &module,
+        entry_point: None,
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants,
+            ..wgpu::PipelineCompilationOptions::default()
+        },
+        cache: None,
+    })
+}
+
+/// FNV-1a over the sums.
+fn checksum(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    sums: &wgpu::Buffer,
+) -> Result<u64, Box<dyn Error>> {
+    let read = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: sums.size(),
+        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    encoder.copy_buffer_to_buffer(sums, 0, &read, 0, sums.size());
+    queue.submit([encoder.finish()]);
+    let slice = read.slice(..);
+    slice.map_async(wgpu::MapMode::Read, |_| {});
+    device.poll(wgpu::PollType::wait_indefinitely())?;
+    let hashed = slice.get_mapped_range()?.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    Ok(hashed)
+}

@@ -1,0 +1,92 @@
+//! The example that captures its own dispatches, on a driver: what it computes does not change, and what it
+//! captured is what it was.
+
+use std::path::Path;
+use std::process::Command;
+
+use lanescope::record::{Measurement, Output, Status};
+use tempfile::TempDir;
+
+use crate::support::drivers::Driver;
+use crate::support::program;
+
+/// The example's program, which is built with the tests of the workspace.
+fn example() -> std::path::PathBuf {
+    let built = program::path().with_file_name("examples").join("two_passes");
+    assert!(built.is_file(), "{} is not built: cargo build --release --examples", built.display());
+    built
+}
+
+/// What the example says it computed.
+fn checksum(driver: &Driver, folder: &Path, asked: Option<&str>) -> String {
+    let mut command = Command::new(example());
+    command.current_dir(folder).envs(driver.environment()).env_remove("LANESCOPE_CAPTURE");
+    if let Some(asked) = asked {
+        command.env("LANESCOPE_CAPTURE", asked);
+    }
+    let output = command.output().unwrap();
+    let (code, stdout, stderr) = program::parts(&output);
+    assert_eq!(code, 0, "{stderr}");
+    stdout
+}
+
+/// The folders of a capture, by their names.
+fn folders(frame: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(frame).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A folder is its data and at most 64 kB.
+fn check_size(folder: &Path) {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let sizes = entries.map(|entry| {
+        let entry = entry.unwrap();
+        (entry.path(), entry.metadata().unwrap().len())
+    });
+    let beside = sizes.filter(|(path, _)| path.extension().is_none_or(|end| end != "bin"));
+    let bytes: u64 = beside.map(|(_, bytes)| bytes).sum();
+    assert!(bytes <= 64_000, "{}: {bytes} bytes beside its data", folder.display());
+}
+
+/// Frames 0 and 50 are captured without another result, and give the same executions and lanes on the
+/// simulator and on the driver, whose outputs are those of the program.
+pub(super) fn reproduced(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let plain = checksum(driver, folder.path(), None);
+    assert!(!folder.path().join("captures").exists());
+    assert_eq!(plain, checksum(driver, folder.path(), Some("frame=0,50")));
+    assert_eq!(folders(&folder.path().join("captures")), ["frame_00000", "frame_00050"]);
+    let first = folder.path().join("captures/frame_00000");
+    assert_eq!(folders(&first), ["dispatch_000000_paint", "dispatch_000001_march"]);
+    let last = folder.path().join("captures/frame_00050");
+    assert_eq!(folders(&last), ["dispatch_000100_paint", "dispatch_000101_march"]);
+    check_size(&last.join("dispatch_000101_march"));
+    let simulator = format!("sim:{}", driver.width);
+    let device = driver.device();
+    let arguments =
+        ["profile", "captures", "--no-timing", "--device", &simulator, "--device", &device];
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run.measurements.len(), 8, "{stderr}");
+    let counts = |measurement: &Measurement| -> Vec<(u64, u64)> {
+        let blocks = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+        blocks.map(|block| (block.executions.0, block.lanes.0)).collect()
+    };
+    for measurement in &run.measurements {
+        let name = format!("{} on {}", measurement.kernel, measurement.device);
+        assert_eq!(measurement.status, Status::Ok, "{name}: {:?}", measurement.error);
+        assert_eq!(measurement.output, Output::Verified, "{name}: {:?}", measurement.error);
+        assert!(measurement.parameters.is_empty(), "{name}: {:?}", measurement.parameters);
+        let mut same = run.measurements.iter().filter(|other| other.kernel == measurement.kernel);
+        assert!(same.all(|other| counts(other) == counts(measurement)), "{name}");
+    }
+    let efficiency = |kernel: &str| {
+        let found = run.measurements.iter().find(|measurement| measurement.kernel == kernel);
+        found.and_then(|measurement| measurement.efficiency_ratio).unwrap().0
+    };
+    let [first, last] = ["dispatch_000001_march", "dispatch_000101_march"].map(efficiency);
+    assert!((first - last).abs() > 0.01, "frame 0 {first}, frame 50 {last}");
+}
