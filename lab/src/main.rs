@@ -18,6 +18,7 @@ mod sort_check;
 mod speed;
 mod split_check;
 mod split_speed;
+mod worth;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -59,6 +60,8 @@ enum Task {
     SplitCheck(split_check::Arguments),
     /// How fast partitions are on a device.
     SplitSpeed(split_speed::Arguments),
+    /// Whether advice holds: shaders with a known cause, and edits beside what trials say.
+    Worth(worth::Arguments),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -83,6 +86,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SplitCheck(arguments) => split_check::run(&arguments),
         Task::SplitSpeed(arguments) => split_speed::run(&arguments),
+        Task::Worth(arguments) => worth::run(&arguments),
     }
 }
 

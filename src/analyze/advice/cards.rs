@@ -20,6 +20,8 @@ struct Candidate<'a> {
     change: Change,
     file: &'a str,
     line: u32,
+    /// Whether invocations stay in their workgroup.
+    within: bool,
     /// Subgroup operations that each block takes less; negative where it takes more.
     saved: BTreeMap<Place, i128>,
     /// Other lines whose change saves the same.
@@ -65,10 +67,12 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
         };
         let rule = Rule::from(trial.change);
         let same = |candidate: &&mut Candidate| {
-            (candidate.rule, candidate.line, candidate.file) == (rule, trial.line, &*trial.file)
+            (candidate.rule, candidate.line, candidate.file, candidate.within)
+                == (rule, trial.line, &*trial.file, trial.within_workgroup)
         };
         let (change, file, line) = (trial.change, &*trial.file, trial.line);
-        let fresh = Candidate { rule, change, file, line, saved: BTreeMap::new(), same: vec![] };
+        let (within, saved) = (trial.within_workgroup, BTreeMap::new());
+        let fresh = Candidate { rule, change, file, line, within, saved, same: vec![] };
         let at = match all.iter_mut().position(|candidate| same(&candidate)) {
             Some(at) => at,
             None => {
@@ -134,7 +138,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
             gain_share: Ratio(ratio(unclaimed, total).unwrap_or(0.0)),
             saved_alone: alone,
             modelled: None,
-            sentence: sentence(candidate.change),
+            sentence: sentence(candidate.change, candidate.within),
             reason: reason(&candidate, width, (total, unclaimed, alone)),
             at_widths: Vec::new(),
         }
@@ -143,20 +147,24 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
 }
 
 /// What to do, in a sentence.
-fn sentence(change: Change) -> String {
+fn sentence(change: Change, within: bool) -> String {
+    let neighbours = if within { "neighbours in a workgroup" } else { "neighbours" };
     match change {
         Change::PackWhatGoesOn => {
             "Some lanes return here and the others go on: let subgroups be made of invocations that go on."
                 .to_owned()
         }
-        Change::OrderByBranch => {
-            "Lanes of one subgroup take different ways here: let neighbours be invocations that take the \
+        Change::OrderByBranch => format!(
+            "Lanes of one subgroup take different ways here: let {neighbours} be invocations that take the \
              same."
-                .to_owned()
-        }
-        Change::OrderByTripCount => {
-            "Lanes of one subgroup leave this loop at different times: let neighbours be invocations that \
+        ),
+        Change::OrderByTripCount => format!(
+            "Lanes of one subgroup leave this loop at different times: let {neighbours} be invocations that \
              stay equally long."
+        ),
+        Change::SplitLoopBody => {
+            "Lanes come here in different turns of the loop: let them turn until each has come here or is \
+             done, in a loop of its own, and then take this part together."
                 .to_owned()
         }
         Change::WorkgroupSize { from, to } => format!(
@@ -227,7 +235,7 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
     let total = total(device, what_if);
     let mut found = Vec::new();
     let mut refused: BTreeMap<Refused, Vec<u32>> = BTreeMap::new();
-    let mut in_vain: BTreeMap<Rule, Vec<u32>> = BTreeMap::new();
+    let mut in_vain: BTreeMap<(Rule, bool), Vec<u32>> = BTreeMap::new();
     for Trial { line, refused: why, .. } in &what_if.trials {
         if let Some(why) = why {
             refused.entry(*why).or_default().push(*line);
@@ -236,12 +244,18 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
     for candidate in candidates(device, what_if) {
         let saved = u128::try_from(candidate.alone()).unwrap_or(0);
         if ratio(saved, total).is_none_or(|share| share < GAIN_SHARE_MIN.0) {
-            in_vain.entry(candidate.rule).or_default().push(candidate.line);
+            in_vain.entry((candidate.rule, candidate.within)).or_default().push(candidate.line);
         }
     }
-    for (rule, numbers) in in_vain {
-        let what = match rule {
-            Rule::Select => "`select` in place of the short branch saves no subgroup operation",
+    for ((rule, within), numbers) in in_vain {
+        let what = match (rule, within) {
+            (Rule::Select, _) => {
+                "`select` in place of the short branch saves no subgroup operation"
+            }
+            (_, true) => {
+                "tried inside workgroups, to which barriers or memory tie invocations, and it saves less \
+                 than 1 %"
+            }
             _ => "tried, and it saves less than 1 %",
         };
         found.push(format!("{}: {}: {what}.", lines(&numbers), rule.name()));
