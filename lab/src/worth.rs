@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use lanescope::analyze::Advice;
 use lanescope::kernel::{Catalogue, DeviceClass, KernelLanguage, Launch, SEED};
-use lanescope::record::{Change, Measurement, Run, Tool};
+use lanescope::record::{Change, Measurement, Run, Tool, Trial};
 use lanescope::run::profile::{ProfileRequest, prepare};
 use lanescope::run::simulator::STEPS_MAX;
 use lanescope::run::what_if::{Budget, try_changes};
@@ -132,7 +132,9 @@ struct Row {
     first: Option<String>,
     first_line: Option<u32>,
     said: u64,
-    saved: i64,
+    /// What an edit of the card's own change saves; and the edit that the label's author wrote.
+    saved: Option<i64>,
+    by_hand: i64,
     before: u64,
 }
 
@@ -185,27 +187,21 @@ fn all_cases() -> anyhow::Result<Vec<Case>> {
 
 fn causes(width: Width) -> anyhow::Result<Causes> {
     let all = all_cases()?;
-    let without = |measured: &mut Measurement| {
-        if let Some(what_if) = &mut measured.what_if {
-            what_if
-                .trials
-                .retain(|trial| trial.change != Change::SplitLoopBody && !trial.within_workgroup);
-        }
-    };
-    let checked: Vec<[Checked; 2]> = all
-        .par_iter()
-        .map(|case| [case.check(width, &|_| {}), case.check(width, &without)])
-        .collect();
-    let rows = all.iter().zip(&checked).map(|(case, [found, _])| Row {
-        shader: case.name.clone(),
-        cause: case.rule.clone(),
-        line: case.line,
-        first: found.first.map(|(rule, _)| rule.name().to_owned()),
-        first_line: found.first.map(|(_, line)| line),
-        said: found.said,
-        saved: found.saved,
-        before: found.before,
-    });
+    let without = |trial: &Trial| trial.change != Change::SplitLoopBody && !trial.within_workgroup;
+    let kept: [fn(&Trial) -> bool; 2] = [|_| true, without];
+    let checked: Vec<Vec<Checked>> = all.par_iter().map(|case| case.check(width, &kept)).collect();
+    let rows =
+        all.iter().zip(&checked).map(|(case, found)| (case, &found[0])).map(|(case, found)| Row {
+            shader: case.name.clone(),
+            cause: case.rule.clone(),
+            line: case.line,
+            first: found.first.map(|(rule, _)| rule.name().to_owned()),
+            first_line: found.first.map(|(_, line)| line),
+            said: found.said,
+            saved: found.saved,
+            by_hand: found.by_hand,
+            before: found.before,
+        });
     let hits = |index: usize| {
         let pairs = all.iter().zip(&checked).map(|(case, found)| (case, &found[index]));
         let named: Vec<_> = pairs.filter(|(case, found)| found.names(case.line)).collect();

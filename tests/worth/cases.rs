@@ -17,17 +17,19 @@
 use std::collections::BTreeMap;
 
 use lanescope::analyze::{
-    Advice, DeviceProfile, MemoryView, Over, Rule, advice_of, memory_view, profiles,
+    Advice, DeviceProfile, MemoryView, Over, Profile, Rule, advice_of, memory_view, profiles,
 };
 use lanescope::kernel::{Description, Launch, Workgroups};
 use lanescope::program::{COUNTING_RULE, Overrides, Parsed};
-use lanescope::record::{Dispatch, Host, Measurement, Method, Run, SCHEMA, Tool};
+use lanescope::record::{Dispatch, Host, Method, Run, SCHEMA, Tool, Trial};
 use lanescope::run::measure::{self, Results, measurement};
 use lanescope::run::profile::{ProfileRequest, prepare};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::what_if::{Budget, try_changes};
 use lanescope::run::{CountRequest, Runner as _};
 use lanescope::units::Width;
+
+use super::edits::{Verified, verify};
 
 /// Elements where a section says nothing.
 const ELEMENTS: u64 = 1024;
@@ -67,8 +69,11 @@ pub(crate) struct Checked {
     pub(crate) first: Option<(Rule, u32)>,
     /// The costs that it says are saved: subgroup operations, or what its kind counts in the model of memory.
     pub(crate) said: u64,
-    /// What the edit saves of the same, in an ordinary profile.
-    pub(crate) saved: i64,
+    /// What an edit saves of the same, in an ordinary profile: the card's own order, loaded from a buffer, or else the edit
+    /// of the section where it is of the card's kind; nothing where there is neither.
+    pub(crate) saved: Option<i64>,
+    /// What the section's edit saves.
+    pub(crate) by_hand: i64,
     /// All of it as the shader is.
     pub(crate) before: u64,
 }
@@ -133,39 +138,57 @@ fn case(section: &str, shader: &dyn Fn(&str) -> Option<String>) -> Case {
 }
 
 impl Case {
-    /// Profiles the shader and its edit on the simulator; what `changed` does to the record of the first happens
-    /// before advice is made of it.
+    /// Profiles the shader and its edit on the simulator; once for each of `kept`, which says which trials count.
     ///
     /// # Panics
     ///
     /// Where the simulator refuses either.
-    pub(crate) fn check(&self, width: Width, changed: &dyn Fn(&mut Measurement)) -> Checked {
+    pub(crate) fn check(&self, width: Width, kept: &[fn(&Trial) -> bool]) -> Vec<Checked> {
         let launch =
             self.launch(&self.source, &self.data, &dispatch("main", self.groups.as_deref()));
         let mut run = profile(&launch, width);
-        let everything = Budget::Everything;
-        let trials = try_changes(&launch, width, STEPS_MAX, everything);
-        run.measurements[0].what_if = Some(trials.unwrap_or_else(|e| panic!("{}: {e}", self.name)));
-        changed(&mut run.measurements[0]);
-        let profiled = profiles(&run).remove(0);
-        let cards = advice_of(&profiled);
+        let trials = try_changes(&launch, width, STEPS_MAX, Budget::Everything);
+        let trials = trials.unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let edited = self.edited(&launch);
         let after = profile(&edited.launch, width);
         let after = &profiles(&after).remove(0).devices[0];
+        let verified = verify(&launch, width, Budget::Everything).unwrap_or_default();
+        let check = |kept: &fn(&Trial) -> bool| {
+            let mut what_if = trials.clone();
+            what_if.trials.retain(kept);
+            run.measurements[0].what_if = Some(what_if);
+            self.checked(&profiles(&run).remove(0), (after, edited.own_line), &verified)
+        };
+        kept.iter().map(check).collect()
+    }
+
+    /// The first card of a profile beside what edits save.
+    fn checked(
+        &self,
+        profiled: &Profile,
+        (after, own_line): (&DeviceProfile, Option<u32>),
+        verified: &[Verified],
+    ) -> Checked {
         let before = &profiled.devices[0];
+        let (by_hand, all) = saved_operations(before, after, own_line);
+        let cards = advice_of(profiled);
         let Some(card) = cards.first() else {
-            let (saved, all) = saved_operations(before, after, edited.own_line);
-            return Checked { first: None, said: 0, saved, before: all };
+            return Checked { first: None, said: 0, saved: None, by_hand, before: all };
         };
         let first = Some((card.rule, card.line));
-        let (said, (saved, all)) = match figures(card, before, after) {
-            Some(figures) => figures,
-            None => (
-                u64::try_from(card.saved_alone).unwrap_or(u64::MAX),
-                saved_operations(before, after, edited.own_line),
-            ),
-        };
-        Checked { first, said, saved, before: all }
+        let hand = |saved: i64| (card.rule.name() == self.rule).then_some(saved);
+        if let Some((said, (saved, all))) = figures(card, before, after) {
+            return Checked { first, said, saved: hand(saved), by_hand: saved, before: all };
+        }
+        let own = verified.iter().find(|verified| {
+            let trial = &verified.trial;
+            (Rule::from(trial.change), trial.line) == (card.rule, card.line)
+                && u128::try_from(verified.said) == Ok(card.saved_alone)
+        });
+        let own =
+            own.and_then(|verified| verified.saved).and_then(|saved| i64::try_from(saved).ok());
+        let said = u64::try_from(card.saved_alone).unwrap_or(u64::MAX);
+        Checked { first, said, saved: own.or_else(|| hand(by_hand)), by_hand, before: all }
     }
 
     fn launch(&self, source: &str, data: &str, dispatches: &str) -> Launch {
@@ -248,9 +271,9 @@ fn ordered(source: &str, expression: &str, functions: &str, launch: &Launch) -> 
     let (parameters, body) = body.split_once("{\n").unwrap_or_else(|| panic!("no body"));
     assert!(parameters.contains("@builtin(global_invocation_id) id:"), "{parameters}");
     let parameters =
-        parameters.replace("global_invocation_id) id:", "global_invocation_id) place:");
+        parameters.replace("global_invocation_id) id:", "global_invocation_id) ordered_at:");
     let place = format!(
-        "((place.y / {y}u) * {columns}u + place.x / {x}u) * {size}u + (place.y % {y}u) * {x}u + place.x % {x}u"
+        "((ordered_at.y / {y}u) * {columns}u + ordered_at.x / {x}u) * {size}u + (ordered_at.y % {y}u) * {x}u + ordered_at.x % {x}u"
     );
     let before = format!("{head}fn main({parameters}{{\n");
     let own_line = u32::try_from(before.lines().count() + 1).unwrap_or(u32::MAX);
@@ -378,9 +401,12 @@ fn figures(
     };
     let here = then.rows.iter().filter(|row| row.line == card.line).filter_map(kind);
     let said: u64 = here.map(|over| over.excess).sum();
-    let taken = |view: &MemoryView| view.rows.iter().filter_map(kind).map(|o| o.taken).sum::<u64>();
-    let saved = i64::try_from(taken(&then)).ok()? - i64::try_from(taken(&now)).ok()?;
-    Some((said, (saved, taken(&then))))
+    let sum = |view: &MemoryView, of: fn(Over) -> u64| {
+        view.rows.iter().filter_map(kind).map(of).sum::<u64>()
+    };
+    // What an edit takes besides is none of what the card says is too much.
+    let excess = |view: &MemoryView| i64::try_from(sum(view, |over| over.excess)).ok();
+    Some((said, (excess(&then)? - excess(&now)?, sum(&then, |over| over.taken))))
 }
 
 impl Checked {
@@ -392,7 +418,8 @@ impl Checked {
     /// Whether what the card says lies within so much of what the edit saves.
     pub(crate) fn is_within(&self, share: f64) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-        let (said, saved) = (self.said as f64, self.saved as f64);
-        self.first.is_some() && (said - saved).abs() <= share * saved
+        let difference =
+            |saved: i64| (self.said as f64 - saved as f64).abs() <= share * saved as f64;
+        self.saved.is_some_and(difference)
     }
 }

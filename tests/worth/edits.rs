@@ -67,19 +67,17 @@ pub(crate) fn verify(launch: &Launch, width: Width, budget: Budget) -> Option<Ve
         let lanes = |counts: &[BlockTotals]| counts.iter().map(|c| c.lanes.0).collect::<Vec<_>>();
         let fewer = matches!(trial.change, Change::FewerWorkgroups { .. });
         let mut same = fewer || lanes(before) == lanes(after);
-        let mut saved = None;
-        if let Some((order, size)) = order
-            && let Some((edited, own_line)) = edit(launch, number, &order, size)
-        {
+        let edited = order.and_then(|(order, size)| edit(launch, number, &order, size));
+        let saved = edited.map(|(edited, own_line)| {
             let counted = count(&edited, width);
             let blocks = &counted.dispatches[number].blocks;
             let rest = blocks.iter().map(|block| {
                 let own = block.lines.get(&own_line).copied().unwrap_or(0);
                 i128::from(block.operations - own) * i128::from(block.executions.0)
             });
-            saved = Some(all - rest.sum::<i128>());
             same &= counted.outputs == plain.outputs;
-        }
+            all - rest.sum::<i128>()
+        });
         verified.push(Verified { trial, said, saved, same });
     }
     Some(verified)

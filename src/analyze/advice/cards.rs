@@ -3,7 +3,7 @@
 //! Input: one device's part of a profile, with its trials. Output: [`Advice`], and sentences about the other
 //! trials. How the claims are shared out says [`super`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Advice, GAIN_SHARE_MIN, Rule};
 use crate::analyze::counts::ratio;
@@ -22,6 +22,10 @@ struct Candidate<'a> {
     line: u32,
     /// Whether invocations stay in their workgroup.
     within: bool,
+    /// The dispatches in which it was tried.
+    dispatches: BTreeSet<usize>,
+    /// What it saves inside the branch or loop of its line.
+    inside: i128,
     /// Subgroup operations that each block takes less; negative where it takes more.
     saved: BTreeMap<Place, i128>,
     /// Other lines whose change saves the same.
@@ -66,13 +70,17 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             continue;
         };
         let rule = Rule::from(trial.change);
+        // Of several on one line each is a change of its own.
         let same = |candidate: &&mut Candidate| {
-            (candidate.rule, candidate.line, candidate.file, candidate.within)
-                == (rule, trial.line, &*trial.file, trial.within_workgroup)
+            !candidate.dispatches.contains(&number)
+                && (candidate.rule, candidate.line, candidate.file, candidate.within)
+                    == (rule, trial.line, &*trial.file, trial.within_workgroup)
         };
         let (change, file, line) = (trial.change, &*trial.file, trial.line);
         let (within, saved) = (trial.within_workgroup, BTreeMap::new());
-        let fresh = Candidate { rule, change, file, line, within, saved, same: vec![] };
+        let (dispatches, inside) = (BTreeSet::new(), 0);
+        let fresh =
+            Candidate { rule, change, file, line, within, dispatches, inside, saved, same: vec![] };
         let at = match all.iter_mut().position(|candidate| same(&candidate)) {
             Some(at) => at,
             None => {
@@ -88,7 +96,12 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             if saved != 0 {
                 *all[at].saved.entry((number, index)).or_default() += saved;
             }
+            let path = block.flow.as_ref().map(|flow| flow.path.as_slice()).unwrap_or_default();
+            if path.iter().any(|around| around.line == line) {
+                all[at].inside += saved;
+            }
         }
+        all[at].dispatches.insert(number);
     }
     all
 }
@@ -106,9 +119,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     let mut claimed: BTreeMap<Place, i128> = BTreeMap::new();
     let mut cards: Vec<(Candidate<'_>, i128)> = Vec::new();
     while !open.is_empty() {
-        // Of equal ones the first that was tried, whose lines have most idle lanes.
-        let most = (0..open.len()).rev().max_by_key(|&at| open[at].beyond(&claimed)).unwrap_or(0);
-        let best = open.remove(most);
+        let best = open.remove(find_best(&open, &claimed));
         let unclaimed = best.beyond(&claimed);
         if worth(unclaimed).is_none() {
             let overlap = |(card, _): &&mut (Candidate<'_>, i128)| {
@@ -144,6 +155,16 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
         }
     };
     cards.into_iter().map(card).collect()
+}
+
+/// The candidate that saves most beyond what is claimed. Of those that save as much within a fiftieth, the one
+/// inside whose branch or loop most is saved, since others only go with it; of equal ones the first that was tried,
+/// whose lines have most idle lanes.
+fn find_best(open: &[Candidate<'_>], claimed: &BTreeMap<Place, i128>) -> usize {
+    let beyond: Vec<i128> = open.iter().map(|candidate| candidate.beyond(claimed)).collect();
+    let most = beyond.iter().copied().max().unwrap_or(0);
+    let alike = |at: &usize| beyond[*at] * 50 >= most * 49;
+    (0..open.len()).rev().filter(alike).max_by_key(|&at| open[at].inside).unwrap_or(0)
 }
 
 /// What to do, in a sentence.

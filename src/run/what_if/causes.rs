@@ -78,7 +78,11 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
         let reached = reach(program, &flows, &ids, depth);
         let turns = matches!(around.part, BranchPart::LoopBody | BranchPart::LoopContinuing);
         let entry = program.blocks()[first.index()].function == program.entry_point().name;
-        let returns = |id: &&BlockId| flows[id.index()].leaves == Some(Leave::Return);
+        let returns = |id: &&BlockId| {
+            let flow = &flows[id.index()];
+            let own = flow.path.last().is_some_and(|around| around.construct == construct);
+            own && flow.leaves == Some(Leave::Return)
+        };
         let leaves_at = ids.iter().find(returns).copied().filter(|_| !turns && entry && depth == 0);
         let change = match (turns, leaves_at) {
             (true, _) => Change::OrderByTripCount,

@@ -317,8 +317,7 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
             Op::Postpone { condition, invert } => {
                 let set = bits(&strand.registers[usize::from(condition)]);
                 let waiting = exec & if invert { !set } else { set };
-                // A strand all of whose lanes wait here comes from those that waited.
-                if waiting != 0 && waiting != strand.lanes {
+                if waiting != 0 {
                     break Event::Postpone { waiting };
                 }
             }

@@ -706,6 +706,11 @@ impl<const N: usize> Subgroup<N> {
 
     /// Lets lanes wait at a branch; where all that are left wait there, they go on together.
     fn postpone(&mut self, index: usize, waiting: Mask) {
+        if waiting == self.strands[index].strand.lanes {
+            self.strands[index].postponed = true;
+            self.resume();
+            return;
+        }
         self.split(index, waiting);
         if let Some(live) = self.strands.last_mut() {
             live.postponed = true;
