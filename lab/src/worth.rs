@@ -300,7 +300,7 @@ fn timed_pairs(path: &Path) -> anyhow::Result<Vec<Beside>> {
             let find = |wanted: &str| find(&run, &device.id, wanted);
             let (Some(then), Some(now)) = (find(before), find(after)) else { continue };
             let (Some(then_time), Some(now_time)) = (&then.time, &now.time) else { continue };
-            let width = then.subgroup_width.context("no width")?;
+            let width = then.subgroup_width.or(device.subgroup_width_run).context("no width")?;
             let profiled = [then, now].map(|measured| -> anyhow::Result<_> {
                 let kernel = catalogue.select(&measured.kernel)?.remove(0);
                 let mut parameters = measured.parameters.clone();

@@ -35,6 +35,10 @@ pub struct Trial {
     /// Counts of the dispatch after the change, by block number; absent where it was not tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Vec<BlockTotals>>,
+    /// Operations of subgroups that the change takes besides those of `after`: a test and what it reads, where a loop's
+    /// body is split.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub added_operations: u64,
     /// Whether invocations changed places inside their workgroup alone.
     #[serde(default, skip_serializing_if = "is_false")]
     pub within_workgroup: bool,
@@ -95,6 +99,12 @@ pub enum Refused {
     Outputs,
     /// There are too many invocations to follow each by itself.
     Invocations,
+}
+
+/// Whether a field says nothing, and is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 /// Whether a field says nothing, and is left out.

@@ -105,6 +105,7 @@ pub fn try_changes_showing(
             dispatched,
             budget: (budget, clock),
             spent,
+            added: 0,
             found: WhatIf::default(),
             show: &mut *show,
         };
@@ -146,6 +147,8 @@ struct Workshop<'a> {
     budget: (Budget, Stopwatch),
     /// Operations of subgroups in all runs so far.
     spent: u64,
+    /// Operations that the last change takes besides its counts.
+    added: u64,
     found: WhatIf,
     show: &'a mut dyn FnMut(&Trial, Option<&Arrangement>),
 }
@@ -289,6 +292,7 @@ impl Workshop<'_> {
         match ran {
             Ok((outcome, other)) => {
                 self.spent = self.spent.saturating_add(outcome.steps);
+                self.added = outcome.split_operations;
                 let refused = (other != *after).then_some(Refused::Outputs);
                 Ok((totals(&outcome), refused))
             }
@@ -325,6 +329,7 @@ impl Workshop<'_> {
             file: self.program.text().file().to_owned(),
             line,
             after: after.filter(|_| refused.is_none()),
+            added_operations: std::mem::take(&mut self.added),
             within_workgroup,
             refused,
         };

@@ -60,7 +60,7 @@ pub(crate) fn verify(launch: &Launch, width: Width, budget: Budget) -> Option<Ve
         let (Some(after), before) = (&trial.after, &what_if.before[number]) else { continue };
         let dispatch = &plain.dispatches[number];
         let all = operations(dispatch, before);
-        let said = all - operations(dispatch, after);
+        let said = all - operations(dispatch, after) - i128::from(trial.added_operations);
         if said * 100 < all || said == 0 {
             continue;
         }

@@ -24,6 +24,8 @@ struct Candidate<'a> {
     within: bool,
     /// The dispatches in which it was tried.
     dispatches: BTreeSet<usize>,
+    /// What the change takes besides.
+    added: i128,
     /// What it saves inside the branch or loop of its line.
     inside: i128,
     /// Subgroup operations that each block takes less; negative where it takes more.
@@ -35,7 +37,7 @@ struct Candidate<'a> {
 impl Candidate<'_> {
     /// What it saves where nothing else is changed.
     fn alone(&self) -> i128 {
-        self.saved.values().sum()
+        self.saved.values().sum::<i128>() - self.added
     }
 
     /// What it saves beyond what is claimed of each block.
@@ -44,7 +46,7 @@ impl Candidate<'_> {
             ..0 => *saved,
             saved => (saved - claimed.get(place).copied().unwrap_or(0)).max(0),
         };
-        self.saved.iter().map(rest).sum()
+        self.saved.iter().map(rest).sum::<i128>() - self.added
     }
 }
 
@@ -78,9 +80,19 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
         };
         let (change, file, line) = (trial.change, &*trial.file, trial.line);
         let (within, saved) = (trial.within_workgroup, BTreeMap::new());
-        let (dispatches, inside) = (BTreeSet::new(), 0);
-        let fresh =
-            Candidate { rule, change, file, line, within, dispatches, inside, saved, same: vec![] };
+        let (dispatches, inside, added) = (BTreeSet::new(), 0, 0);
+        let fresh = Candidate {
+            rule,
+            change,
+            file,
+            line,
+            within,
+            dispatches,
+            added,
+            inside,
+            saved,
+            same: vec![],
+        };
         let at = match all.iter_mut().position(|candidate| same(&candidate)) {
             Some(at) => at,
             None => {
@@ -102,6 +114,7 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             }
         }
         all[at].dispatches.insert(number);
+        all[at].added += i128::from(trial.added_operations);
     }
     all
 }

@@ -143,8 +143,8 @@ impl Rule {
                  loads and stores lie further apart."
             }
             Self::SplitLoopBody => {
-                "Not counted: a test or two each time the branch is taken, and registers for what lanes \
-                 remember while they wait."
+                "Counted: a test each time the branch is taken. Not counted: registers for what lanes remember \
+                 while they wait."
             }
             Self::WorkgroupSize => {
                 "Not counted: larger workgroups may leave fewer of them on a core at once."

@@ -114,6 +114,9 @@ impl Random {
 /// Workgroups in flight at most, where the schedule starts more than it must.
 const IN_FLIGHT_MAX: usize = 16;
 
+/// Operations of the test whether lanes wait at a branch: the variable that says so is set, read and negated.
+const SPLIT_TEST: u64 = 3;
+
 /// Operations a strand may execute before others get their turn.
 const SLICE: i64 = 1 << 16;
 
@@ -530,13 +533,20 @@ impl<const N: usize> Worker<'_, '_, N> {
                 Event::Split { others } => subgroup.split(index, others),
                 Event::SplitArms { first, arms } => subgroup.split_arms(index, first, arms),
                 Event::Postpone { waiting } => {
-                    subgroup.postpone(index, waiting);
+                    self.tally.split_operations += 1;
+                    if subgroup.postpone(index, waiting) {
+                        self.tally.split_operations += SPLIT_TEST;
+                    }
                     index = 0;
                 }
-                Event::LoopEnter => subgroup.enter(index),
+                Event::LoopEnter => {
+                    self.tally.split_operations += SPLIT_TEST;
+                    subgroup.enter(index);
+                }
                 Event::LoopLeave { target } => {
                     subgroup.leave(index, target);
                     if subgroup.resume() {
+                        self.tally.split_operations += SPLIT_TEST;
                         index = 0;
                     }
                 }
@@ -704,17 +714,18 @@ impl<const N: usize> Subgroup<N> {
         }
     }
 
-    /// Lets lanes wait at a branch; where all that are left wait there, they go on together.
-    fn postpone(&mut self, index: usize, waiting: Mask) {
+    /// Lets lanes wait at a branch; where all that are left wait there, they go on together. Says whether
+    /// they do.
+    fn postpone(&mut self, index: usize, waiting: Mask) -> bool {
         if waiting == self.strands[index].strand.lanes {
             self.strands[index].postponed = true;
-            self.resume();
-            return;
+            return self.resume();
         }
         self.split(index, waiting);
         if let Some(live) = self.strands.last_mut() {
             live.postponed = true;
         }
+        false
     }
 
     /// Joins the strands that wait at a branch, where there are no others; says whether it did.
