@@ -136,6 +136,7 @@ fn dispatch(work: f64, mean: fn(f64) -> f64, width: u32, n: f64, skew: f64) -> D
         workgroup_size: [256, 1, 1],
         setup: false,
         median_ns: None,
+        ci95_ns: None,
         blocks,
         calls: Vec::new(),
         line_counts: Vec::new(),

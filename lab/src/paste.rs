@@ -18,6 +18,9 @@ use crate::root;
 /// The page's name in its folder.
 pub(crate) const PAGE: &str = "paste.html";
 
+/// The module that unpacks the core, from the core's folder.
+const UNPACKER: &str = "examples/unpack.wasm";
+
 /// Makes the page on which one pastes a shader.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -42,8 +45,9 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
         .context("lab/wasm/build")?;
     ensure!(built.status.success(), "lanescope's core was not built for browsers");
     let module = root().join(String::from_utf8(built.stdout)?.trim());
-    let core = std::fs::read(&module).with_context(|| module.display().to_string())?;
-    let html = web::paste_page(&core)?;
+    let read = |path: &Path| std::fs::read(path).with_context(|| path.display().to_string());
+    let core = read(&module)?;
+    let html = web::paste_page(&core, &read(&module.with_file_name(UNPACKER))?)?;
     std::fs::create_dir_all(folder)?;
     let page = folder.join(PAGE);
     std::fs::write(&page, &html)?;

@@ -130,6 +130,7 @@ mod tests {
             workgroup_size: [64, 1, 1],
             setup: false,
             median_ns: None,
+            ci95_ns: None,
             blocks,
             calls,
             line_counts: Vec::new(),

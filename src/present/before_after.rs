@@ -85,8 +85,7 @@ fn whole(launch: &LaunchComparison) -> Table {
     let efficiency = figures
         .map(|side| Cell::from_option(side.and_then(|side| side.efficiency_ratio), Cell::Percent));
     row("efficiency", efficiency, ratio(|figures| Some(figures.efficiency_ratio?.0)), None);
-    let times =
-        figures.map(|side| Cell::from_option(side.and_then(|side| side.time_ns), Cell::Time));
+    let times = figures.map(time_cell);
     if times.iter().any(|cell| !cell.is_missing()) {
         let ratio = launch.time.as_ref().map(|time| match time.interval {
             Some(interval) => Cell::Between(time.ratio, interval),
@@ -143,23 +142,27 @@ fn figure_cells(figures: &[Option<Figures>; 2], trend: Trend) -> Vec<Cell> {
     ]
 }
 
+fn time_cell(figures: Option<Figures>) -> Cell {
+    Cell::time(
+        figures.and_then(|figures| figures.time_ns),
+        figures.and_then(|figures| figures.time_ci95_ns),
+    )
+}
+
 fn parts(title: &str, what: &str, parts: &[Part]) -> Table {
     let mut columns = vec![Column::words(what)];
     columns.extend(figure_columns());
     let timed = |part: &Part| part.figures.iter().flatten().any(|side| side.time_ns.is_some());
     let timed = parts.iter().any(timed);
     if timed {
-        columns.extend([Column::figures("time A"), Column::figures("time B")]);
+        columns.extend(["time A", "time B"].map(|name| Column::figures(name).with_notes()));
     }
     let mut table = Table::new(title, columns);
     for part in parts {
         let mut row = vec![Cell::text(&part.name)];
         row.extend(figure_cells(&part.figures, part.trend));
         if timed {
-            row.extend(
-                part.figures
-                    .map(|side| Cell::from_option(side.and_then(|side| side.time_ns), Cell::Time)),
-            );
+            row.extend(part.figures.map(time_cell));
         }
         table.rows.push(row);
     }

@@ -33,8 +33,8 @@ pub enum Cell {
     Percent(Ratio),
     /// A time.
     Time(Nanoseconds),
-    /// A time with its interval and its noise.
-    Measured(Nanoseconds, [Nanoseconds; 2], Ratio),
+    /// A time with its interval and, where it is known, its noise.
+    Measured(Nanoseconds, [Nanoseconds; 2], Option<Ratio>),
     /// A ratio of times or operations; 1 is as long.
     Factor(f64),
     /// A ratio with the interval that it lies in.
@@ -69,6 +69,14 @@ impl Cell {
     /// A figure where there is one.
     pub fn from_option<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
         value.map_or_else(Self::none, cell)
+    }
+
+    /// A time with its interval, as far as they are known.
+    pub fn time(median: Option<Nanoseconds>, interval: Option<[Nanoseconds; 2]>) -> Self {
+        match (median, interval) {
+            (Some(median), Some(interval)) => Self::Measured(median, interval, None),
+            (median, _) => Self::from_option(median, Self::Time),
+        }
     }
 
     /// Parameters with their values.
@@ -136,9 +144,10 @@ impl Cell {
     pub fn to_note(&self) -> String {
         match self {
             Self::Noted(_, note) | Self::Missing(note) => note.clone(),
-            Self::Measured(_, interval, noise) => {
+            Self::Measured(_, interval, Some(noise)) => {
                 format!("{}; noise {}", times(*interval), percent(*noise))
             }
+            Self::Measured(_, interval, None) => times(*interval),
             Self::Between(_, [low, high]) => format!("{} to {}", digits(*low), digits(*high)),
             Self::With(inner, words) => match inner.to_note() {
                 note if note.is_empty() => words.clone(),
@@ -279,7 +288,8 @@ mod tests {
     fn each_kind_of_figure_has_one_form() {
         let width = |lanes| Width::new(lanes).expect("a width");
         let narrow = [Nanoseconds(22_674.0), Nanoseconds(22_716.0)];
-        let time = Cell::Measured(Nanoseconds(22_700.0), narrow, Ratio(0.0031));
+        let time = Cell::Measured(Nanoseconds(22_700.0), narrow, Some(Ratio(0.0031)));
+        let dispatch = Cell::time(Some(Nanoseconds(22_700.0)), Some(narrow));
         let cases = [
             (Cell::Lanes(8.053), "8.05", "", "8.053"),
             (Cell::Widths(width(8), width(32)), "8–32", "", "8 32"),
@@ -292,6 +302,7 @@ mod tests {
             (Cell::Rate(4.2e12, "B/s"), "4.20 TB/s", "", "4200000000000"),
             (Cell::Rate(12.0, "B/s"), "12.00 B/s", "", "12"),
             (time, "22.7 µs", "22.67 to 22.72 µs; noise 0.3 %", "22700"),
+            (dispatch, "22.7 µs", "22.67 to 22.72 µs", "22700"),
             (Cell::none(), "–", "", ""),
             (Cell::Missing("not sampled".to_owned()), "–", "not sampled", ""),
             (Cell::Factor(1.0).with("few".to_owned()), "1.000×", "few", "1"),

@@ -45,7 +45,7 @@ pub fn totals(device: &DeviceProfile) -> Vec<Table> {
         let mut table = Table::new("By dispatch", columns("dispatch", true));
         for (frame, dispatch) in dispatches.iter().zip(&device.dispatches) {
             let mut row = row(device, &frame.name, frame.total);
-            row.push(Cell::from_option(dispatch.median_ns, Cell::Time));
+            row.push(Cell::time(dispatch.median_ns, dispatch.ci95_ns));
             table.rows.push(row);
         }
         tables.push(table.without_empty(&["time"]));
@@ -80,7 +80,7 @@ fn columns(what: &str, timed: bool) -> Vec<Column> {
         Column::figures("idle lane slots"),
     ];
     if timed {
-        columns.push(Column::figures("time"));
+        columns.push(Column::figures("time").with_notes());
     }
     columns
 }

@@ -190,7 +190,9 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
         Cell::from_option(row.active_lanes_mean_simulated, Cell::Lanes),
         Cell::from_option(published, |figure| published_cell(figure, row.active_lanes_mean)),
         Cell::from_option(row.efficiency, Cell::Percent),
-        Cell::from_option(row.time, |time| Cell::Measured(time.median, time.interval, time.noise)),
+        Cell::from_option(row.time, |time| {
+            Cell::Measured(time.median, time.interval, Some(time.noise))
+        }),
         time_ratio(&row.time_ratio),
         Cell::from_option(row.time_ratio_predicted, Cell::Factor),
         Cell::from_option(row.bandwidth, |found| Cell::Rate(found.bytes_per_s, "B/s")),

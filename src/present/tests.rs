@@ -22,21 +22,28 @@ fn compared(columns: Option<usize>) -> String {
     comparison(&analyze::compare(&run, &run, false)).to_screen(columns)
 }
 
+/// What stands on each terminal, under its width; widths that show the same share it.
+fn on_every_terminal(shown: fn(Option<usize>) -> String) -> String {
+    let mut screens: Vec<(String, String)> = Vec::new();
+    for columns in TERMINALS {
+        let name = columns.map_or("no terminal".to_owned(), |room| format!("{room} columns"));
+        let text = shown(columns);
+        match screens.iter_mut().find(|(_, seen)| *seen == text) {
+            Some((names, _)) => *names = format!("{names}, {name}"),
+            None => screens.push((name, text)),
+        }
+    }
+    screens.iter().map(|(names, text)| format!("== {names}\n{}\n", text.trim_end())).collect()
+}
+
 #[test]
 fn a_run_on_every_terminal() {
-    for columns in TERMINALS {
-        let name = columns.map_or("run_not_a_terminal".to_owned(), |room| format!("run_{room}"));
-        insta::assert_snapshot!(name, screen(columns));
-    }
+    insta::assert_snapshot!("run", on_every_terminal(screen));
 }
 
 #[test]
 fn a_comparison_on_every_terminal() {
-    for columns in TERMINALS {
-        let name =
-            columns.map_or("compare_not_a_terminal".to_owned(), |room| format!("compare_{room}"));
-        insta::assert_snapshot!(name, compared(columns));
-    }
+    insta::assert_snapshot!("compare", on_every_terminal(compared));
 }
 
 #[test]

@@ -481,6 +481,9 @@ pub struct Dispatch {
     /// apart that it may overlap, so these need not add up to it. In older records the cost is
     /// still in it, and a GPU's clocks may have fallen before it was taken.
     pub median_ns: Option<Nanoseconds>,
+    /// 95 % bootstrap interval of that median, low and high, over the submissions that it was taken in;
+    /// what a timestamp costs is taken off both ends. Absent in older records.
+    pub ci95_ns: Option<[Nanoseconds; 2]>,
     /// Counts of each block, in the order of block numbers; empty where nothing was counted.
     pub blocks: Vec<Block>,
     /// The same counts by the way that calls took, an entry point first; on simulators, where a function is

@@ -261,6 +261,7 @@ fn uncounted_dispatches(launch: &Launch) -> Vec<Dispatch> {
         line_counts: Vec::new(),
         machine_code: None,
         median_ns: None,
+        ci95_ns: None,
         setup: dispatch.setup,
     });
     each.collect()
@@ -313,14 +314,15 @@ fn dispatch(
             active_lanes_mean_expected: expected,
         });
     }
-    let median_ns = timed.and_then(|timed| timed.dispatch_median_ns.get(index).copied().flatten());
+    let time = timed.and_then(|timed| timed.dispatches.get(index).copied().flatten());
     let direct = direct(&launch.dispatches[index].workgroups);
     Ok(Dispatch {
         entry_point: launch.dispatches[index].entry_point.clone(),
         workgroups: counted.and_then(|counted| counted.workgroups).or(direct),
         workgroup_size: program.workgroup_size(),
         setup: launch.dispatches[index].setup,
-        median_ns,
+        median_ns: time.map(|time| time.median_ns),
+        ci95_ns: time.map(|time| time.ci95_ns),
         blocks,
         calls: counted.map_or_else(Vec::new, |counted| counted.calls.clone()),
         line_counts: Vec::new(),

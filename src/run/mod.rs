@@ -224,16 +224,25 @@ pub struct CountedDispatch {
 pub struct Timed {
     /// The samples and what follows from them; nothing where no sample was usable.
     pub time: Option<Time>,
-    /// The median time of each dispatch by itself, in nanoseconds, in order; empty where the device
-    /// takes no timestamps between dispatches or there is only one.
+    /// The time of each dispatch by itself, in order; empty where the device takes no timestamps
+    /// between dispatches or there is only one.
     #[serde(default)]
-    pub dispatch_median_ns: Vec<Option<Nanoseconds>>,
+    pub dispatches: Vec<Option<DispatchTime>>,
     /// Whether the outputs of what was timed were right.
     pub checked: Checked,
     /// Whether the timed modules had bounds, loop and division checks.
     pub runtime_checks: bool,
     /// Findings, a word each.
     pub flags: Vec<Flag>,
+}
+
+/// The time of one dispatch within its launch.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DispatchTime {
+    /// Its median.
+    pub median_ns: Nanoseconds,
+    /// 95 % bootstrap interval of the median, low and high.
+    pub ci95_ns: [Nanoseconds; 2],
 }
 
 /// What hardware counters gave.

@@ -34,7 +34,7 @@ const ROUNDS_MIN: u32 = 2;
 pub const LONG_NS: f64 = 50_000_000.0;
 
 /// The seed of bootstrap intervals: any fixed number makes the same interval from the same samples.
-const BOOTSTRAP_SEED: u64 = 0x7469_6d65;
+pub(super) const BOOTSTRAP_SEED: u64 = 0x7469_6d65;
 
 /// The timer of a device.
 #[derive(Clone, Copy, Debug, PartialEq)]

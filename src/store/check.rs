@@ -137,7 +137,10 @@ fn check_dispatch(dispatch: &Dispatch, measurement: &Measurement) -> Result<u128
     if all.map(u128::from).product::<u128>() > OPERATIONS_MAX {
         return Err(format!("`workgroups` is {:?}, too many", dispatch.workgroups));
     }
-    check_figure("median_ns", dispatch.median_ns.map(|time| time.0), FIGURE_MAX)?;
+    let times = dispatch.ci95_ns.into_iter().flatten().map(|time| ("ci95_ns", time));
+    for (key, time) in dispatch.median_ns.map(|time| ("median_ns", time)).into_iter().chain(times) {
+        check_figure(key, Some(time.0), FIGURE_MAX)?;
+    }
     let width = measurement.subgroup_width.map_or(Width::MAX, Width::lanes);
     let mut operations = 0_u128;
     for block in &dispatch.blocks {

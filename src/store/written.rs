@@ -28,6 +28,8 @@ pub(super) struct Dispatch<B> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     median_ns: Option<Nanoseconds>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    ci95_ns: Option<[Nanoseconds; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     /// The key of its table in `block_tables`, at the top of the file: what the program says of each
     /// block, in the order of `blocks`; absent where nothing was counted.
     block_table: Option<String>,
@@ -51,6 +53,7 @@ impl<B> Dispatch<B> {
             workgroup_size: self.workgroup_size,
             setup: self.setup,
             median_ns: self.median_ns,
+            ci95_ns: self.ci95_ns,
             blocks,
             calls: self.calls,
             line_counts,
@@ -156,6 +159,7 @@ fn split_dispatch(
         workgroup_size,
         setup,
         median_ns,
+        ci95_ns,
         blocks,
         calls,
         line_counts,
@@ -173,6 +177,7 @@ fn split_dispatch(
         workgroup_size,
         setup,
         median_ns,
+        ci95_ns,
         block_table,
         blocks,
         calls,

@@ -80,13 +80,14 @@ pub fn page(catalogue: &Catalogue, kernels: &[&Kernel]) -> Result<Page, WebError
     Ok(Page { html, launches: data.launches.len(), left_out })
 }
 
-/// Makes the page on which one pastes a shader, around [`Core`] as a WASM module.
+/// Makes the page on which one pastes a shader, around [`Core`] as a WASM module; `unpacker` is the module
+/// that unpacks it there (`lab/wasm/examples/unpack.rs`).
 ///
 /// # Errors
 ///
-/// [`WebError::Pack`] where the module cannot be packed.
-pub fn paste_page(core: &[u8]) -> Result<String, WebError> {
-    html::assemble_paste(core)
+/// [`WebError::Pack`] where a module cannot be packed.
+pub fn paste_page(core: &[u8], unpacker: &[u8]) -> Result<String, WebError> {
+    html::assemble_paste(core, unpacker)
 }
 
 /// Whether a kernel is a part of the self-test.

@@ -260,12 +260,24 @@ async function follow_link() {
   await attempt(count);
 }
 
+// The core's bytes: a module of its own unpacks xz, which browsers do not.
+async function core_unpacked() {
+  const text = (id) => unpack($(id).textContent.trim());
+  const module = await through(new DecompressionStream("deflate-raw"), text("unpacker"));
+  const unpacker = (await WebAssembly.instantiate(module, {})).instance.exports;
+  const packed = text("core");
+  const at = unpacker.packed(packed.length);
+  new Uint8Array(unpacker.memory.buffer, at, packed.length).set(packed);
+  const core = unpacker.unpack();
+  if (core === 0) throw new Error("the page's core is cut or garbled");
+  return new Uint8Array(unpacker.memory.buffer, core, unpacker.unpacked_length()).slice();
+}
+
 async function load() {
   if (typeof DecompressionStream === "undefined" || typeof WebAssembly === "undefined") {
     return status("This browser cannot unpack or run the page's core (it lacks DecompressionStream or WebAssembly). A browser of 2023 or later can.");
   }
-  const packed = unpack($("core").textContent.trim());
-  state.module = await WebAssembly.compile(await through(new DecompressionStream("deflate-raw"), packed));
+  state.module = await WebAssembly.compile(await core_unpacked());
   $("ask").onsubmit = (event) => { event.preventDefault(); attempt(count); };
   $("stop").onclick = stop;
   $("gpu").onclick = () => attempt(on_gpu);

@@ -58,7 +58,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     output[id.x] = pair.a;
 }";
 
-/// A trial for each shader, and one for the forms of all.
+/// A trial for each shader, one for the lines of all, and one for their forms.
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
         Trial::test("corpus::together_they_use_every_form", || {
@@ -69,13 +69,15 @@ pub(crate) fn trials() -> Vec<Trial> {
             panics_are_errors();
             Ok(())
         }),
+        Trial::test("corpus::lines_are_those_of_the_snapshot", || {
+            lines_are_those_of_the_snapshot();
+            Ok(())
+        }),
     ];
     for shader in Shader::all() {
         let title = format!("corpus::{}", shader.name);
         trials.push(Trial::test(title, move || {
-            let program = shader.program();
-            shader.is_written_with_and_without_counters(&program);
-            shader.has_the_lines_of_its_snapshot(&program);
+            shader.is_written_with_and_without_counters(&shader.program());
             Ok(())
         }));
     }
@@ -190,22 +192,17 @@ impl Shader {
         }
     }
 
-    /// Operations, executions and active lanes of every line are those of the snapshot, and the
-    /// simulator reports nothing but what every shuffle by a distance does at the edge.
-    fn has_the_lines_of_its_snapshot(&self, program: &Program) {
-        let launch = self.launch(program);
+    /// The table of lines on the simulator, which reports nothing but what every shuffle by a
+    /// distance does at the edge.
+    fn simulated_lines(&self) -> String {
+        let launch = self.launch(&self.program());
         let width = Width::new(32).unwrap();
         let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
         let counted =
             simulator.count_once(&launch, &CountRequest::once(record::Method::Executed)).unwrap();
         let wrong = |flag: &&Flag| !matches!(flag.tag, Tag::EdgeSource | Tag::DependsOnSchedule);
-        assert_eq!(counted.flags.iter().find(wrong), None, "the simulator reports");
-        let table = self.table(&launch, &simulator, counted);
-        insta::with_settings!({
-            snapshot_path => "../wgsl/snapshots",
-            prepend_module_to_snapshot => false,
-            omit_expression => true,
-        }, { insta::assert_snapshot!(self.name.as_str(), table) });
+        assert_eq!(counted.flags.iter().find(wrong), None, "reported of {}", self.name);
+        self.table(&launch, &simulator, counted)
     }
 
     /// The table of lines, beside the source.
@@ -237,6 +234,19 @@ impl Shader {
         assert!(lines.iter().all(|line| (1..=last).contains(&line.line)));
         table
     }
+}
+
+/// Operations, executions and active lanes of every line of every shader are those of the snapshot.
+fn lines_are_those_of_the_snapshot() {
+    let tables = Shader::all().into_iter().map(|shader| {
+        let table = shader.simulated_lines();
+        format!("{}\n{table}", shader.file())
+    });
+    insta::with_settings!({
+        snapshot_path => "../wgsl",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, { insta::assert_snapshot!("lines", tables.collect::<Vec<_>>().join("\n")) });
 }
 
 /// Whether a driver forms other subgroups than the simulator: lavapipe begins one at each row of a

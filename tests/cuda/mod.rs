@@ -5,8 +5,8 @@
 //! a random order ([`lockstep`]), translations give the simulator's counts and outputs. Where no NVRTC
 //! knows an architecture its trial is *ignored* with the reason, and `LANESCOPE_REQUIRE=nvrtc` turns
 //! that into a failure; `LANESCOPE_REQUIRE=lockstep` asks for the C++ compiler, `cupti` and
-//! `cupti_headers` for what [`cupti`] needs. The snapshots of
-//! emitted C++ lie in `tests/cuda/snapshots`; renew them with `INSTA_UPDATE=always cargo test
+//! `cupti_headers` for what [`cupti`] needs. The snapshot of
+//! emitted C++ is `tests/cuda/translated.snap`; renew it with `INSTA_UPDATE=always cargo test
 //! --release --test main cuda::` and read the difference before it is committed.
 
 mod cupti;
@@ -398,11 +398,11 @@ fn lockstep_random() {
 /// The five patterns as they are timed, and some of the corpus, checked.
 fn snapshots() {
     insta::with_settings!({
-        snapshot_path => "snapshots",
+        snapshot_path => ".",
         prepend_module_to_snapshot => false,
         omit_expression => true,
     }, {
-        let mut shown = 0;
+        let mut shown = Vec::new();
         for Named { name, program, origin } in shaders() {
             let pattern = origin == Origin::Catalogue && name.ends_with("_sealed");
             let chosen = origin == Origin::Corpus && SHOWN.iter().any(|shown| {
@@ -414,10 +414,11 @@ fn snapshots() {
                 (false, true) => Checks::Checked,
                 (false, false) => continue,
             };
-            shown += 1;
-            insta::assert_snapshot!(name.as_str(), translated(&program, None, checks).source);
+            let source = translated(&program, None, checks).source;
+            shown.push(format!("// {name}\n{}\n", source.trim_end()));
         }
-        assert!(shown >= SHOWN.len() + 5, "{shown}");
+        assert!(shown.len() >= SHOWN.len() + 5, "{}", shown.len());
+        insta::assert_snapshot!("translated", shown.join("\n"));
     });
 }
 

@@ -35,13 +35,11 @@ pub(super) fn compiler_missing() -> Option<String> {
     (!works).then(|| "cc is not installed".to_owned())
 }
 
-/// Builds a library from C.
-fn build(folder: &Path, source: &Path, name: &str) -> PathBuf {
-    let library = folder.join(name);
+/// Builds a library from C, with more options of the compiler's.
+fn build(folder: &Path, source: &Path, name: &str, options: &[&str]) {
     let mut command = Command::new("cc");
-    command.args(["-shared", "-fPIC", "-O1", "-w", "-o"]).arg(&library).arg(source);
-    assert!(command.status().unwrap().success(), "{}", source.display());
-    library
+    command.args(["-shared", "-fPIC", "-O1", "-w", "-o"]).arg(folder.join(name)).arg(source);
+    assert!(command.args(options).status().unwrap().success(), "{}", source.display());
 }
 
 /// The variables with which the drivers of these manifests, and the good one, are found.
@@ -54,9 +52,10 @@ fn beside(driver: &Driver, manifests: &[&Path]) -> Vec<(String, String)> {
     environment
 }
 
-/// The manifest of a driver that a file of C is.
-fn manifest(folder: &Path, name: &str, source: &Path) -> PathBuf {
-    build(folder, source, &format!("lib{name}.so"));
+/// The manifest of a driver that does no more than what `does` names in `inputs/driver.c`.
+fn manifest(folder: &Path, does: &str) -> PathBuf {
+    let name = does.to_lowercase();
+    build(folder, &input("driver.c"), &format!("lib{name}.so"), &[&format!("-D{does}")]);
     let manifest = folder.join(format!("{name}.json"));
     let text = format!(
         r#"{{"file_format_version":"1.0.0","ICD":{{"library_path":"./lib{name}.so","api_version":"1.1.0"}}}}"#
@@ -76,13 +75,8 @@ fn doctor_names(ended: &Ended, what: &str, did: &str) {
 
 fn bad_drivers(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let exits = folder.path().join("exits.c");
-    program::write(
-        &exits,
-        "#include <unistd.h>\nstatic void __attribute__((constructor)) f(void){ _exit(0); }\n",
-    );
-    let trap = manifest(folder.path(), "trap", &input("driver-trap.c"));
-    let exits = manifest(folder.path(), "exits", &exits);
+    let trap = manifest(folder.path(), "TRAP");
+    let exits = manifest(folder.path(), "EXITS");
     let broken = folder.path().join("broken.json");
     program::write(&broken, "{ no JSON");
     let doctor = |manifest: &Path| {
@@ -107,7 +101,7 @@ fn bad_drivers(driver: &Driver) {
 
 fn printing(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let prints = manifest(folder.path(), "prints", &input("driver-prints.c"));
+    let prints = manifest(folder.path(), "PRINTS");
     let environment = beside(driver, &[&prints]);
     let ended = run(
         &folder,
@@ -122,7 +116,7 @@ fn printing(driver: &Driver) {
 
 fn hanging(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let sleeps = manifest(folder.path(), "sleeps", &input("driver-sleeps.c"));
+    let sleeps = manifest(folder.path(), "SLEEPS");
     let environment = beside(driver, &[&sleeps]);
     let ended = run(&folder, &environment, &["doctor", "--device", "wgpu:0"], 60);
     doctor_names(&ended, "sleeps", "listing the devices of wgpu: nothing was heard for 10 s");
@@ -146,7 +140,7 @@ fn with_layer(driver: &Driver, folder: &Path, variable: &str, at: u32) -> Vec<(S
 fn lost(driver: &Driver) {
     let folder = TempDir::new().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/layer.c");
-    build(folder.path(), &source, "libtest.so");
+    build(folder.path(), &source, "libtest.so", &[]);
     program::write(
         &folder.path().join("test.json"),
         r#"{"file_format_version":"1.1.2","layer":{"name":"VK_LAYER_LANESCOPE_test","type":"GLOBAL",

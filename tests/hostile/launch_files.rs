@@ -13,7 +13,7 @@ pub(super) const CHECKS: [(&str, fn()); 3] = [
 ];
 
 /// What a launch file holds, the line that is to blame, and words of the refusal.
-const REFUSED: [(&str, u32, &str); 17] = [
+const REFUSED: [(&str, u32, &str); 18] = [
     (
         "[[buffers]]\nname=\"o\"\nscalars=[{u32=4294967296}]",
         3,
@@ -45,6 +45,11 @@ const REFUSED: [(&str, u32, &str); 17] = [
         "from 0 to 4294967296",
     ),
     ("[parameters.k]\ndescription=\"x\"\ndefault=4\nmin=nan\n", 1, "must be a number"),
+    (
+        "[parameters.n]\ndescription=\"x\"\ndefault=4\nmin=nan\nmax=-1\nmultiple_of=0\n",
+        1,
+        "must be a number",
+    ),
     ("[parameters.k]\ndescription=\"x\"\ndefault=4\nmin=5\nmax=-1\n", 1, "no number is allowed"),
     ("[parameters.k]\ndescription=\"x\"\ndefault=4\nmultiple_of=0\n", 1, "from 1 on"),
     (
@@ -74,12 +79,6 @@ fn refused() {
         ended.says(text, 2, words);
         let place = format!("{name}:{line}:");
         assert!(ended.stderr.contains(&place), "{place} is not in {}", ended.stderr);
-    }
-    for name in ["launch-fill_uni_nan", "launch-fill_uni_rev", "launch-param_min"] {
-        let file = input(&format!("{name}.toml"));
-        let arguments = ["profile", "s.wgsl", "--device", "sim:8", "--launch"];
-        let ended = run(&folder, &[], &[&arguments[..], &[file.to_str().unwrap()]].concat(), 20);
-        ended.says(name, 2, name);
     }
 }
 
@@ -114,15 +113,18 @@ fn bounded() {
     let folder = TempDir::new().unwrap();
     program::write(&folder.path().join("s.wgsl"), std::fs::read(input("launch.wgsl")).unwrap());
     let profile = |launch: &str, more: &[&str]| {
-        let file = input(launch);
-        let arguments = ["profile", "s.wgsl", "--device", "sim:8", "--launch"];
-        let all = [&arguments[..], &[file.to_str().unwrap()], more].concat();
-        run(&folder, &[], &all, 60)
+        program::write(&folder.path().join("l.toml"), launch);
+        let arguments = ["profile", "s.wgsl", "--device", "sim:8", "--launch", "l.toml"];
+        run(&folder, &[], &[&arguments[..], more].concat(), 60)
     };
     let over = "(--operations raises it)";
-    profile("launch-wg_max.toml", &[]).says("wg_max", 5, over);
-    profile("launch-ind_self.toml", &["--operations", "2M"]).says("ind_self", 5, over);
-    profile("launch-repl_chain.toml", &[]).says("repl_chain", 2, "at most 16777216");
+    let largest = "[[dispatches]]\nentry_point=\"main\"\nworkgroups=[65535,65535,65535]\n";
+    profile(largest, &[]).says("the largest dispatch", 5, over);
+    let written_by_itself = "[[dispatches]]\nentry_point=\"main\"\nindirect={buffer=\"a\"}\n";
+    profile(written_by_itself, &["--operations", "2M"]).says("its own arguments", 5, over);
+    // Each makes two of what it replaces.
+    let doubled = "[[replacements]]\ntext=\"+=\"\nwith=\"+= 1u; o[id.x] +=\"\n".repeat(30);
+    profile(&doubled, &[]).says("a chain of replacements", 2, "at most 16777216");
     let align = input("align.wgsl");
     let ended = run(&folder, &[], &["profile", align.to_str().unwrap(), "--device", "sim:8"], 20);
     ended.says("align", 2, "`big` alone 1073741824");

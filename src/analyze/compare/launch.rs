@@ -72,7 +72,9 @@ pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchCompariso
     let time = time_ratio(a, b);
     let sides = [a, b];
     let wholes = sides.map(|side| {
-        Some(side.figures(Work::from_measurement(side.measurement), median_time(side.measurement)))
+        let work = Work::from_measurement(side.measurement);
+        let interval = side.measurement.time.as_ref().map(|time| time.ci95_ns);
+        Some(side.figures(work, median_time(side.measurement)).within(interval))
     });
     let before = wholes[0].and_then(|whole| whole.lane_slots).unwrap_or(0);
     let whole = part("whole".to_owned(), wholes, before);
@@ -134,7 +136,8 @@ fn dispatches(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
     let dispatch = |[in_a, in_b]: [Option<usize>; 2]| {
         let of = |side: Side<'_>, index: Option<usize>| {
             let dispatch = &side.measurement.dispatches[index?];
-            Some(side.figures(work_of(&dispatch.blocks), dispatch.median_ns))
+            let figures = side.figures(work_of(&dispatch.blocks), dispatch.median_ns);
+            Some(figures.within(dispatch.ci95_ns))
         };
         let name = |side: Side<'_>, index: Option<usize>| {
             let dispatch = &side.measurement.dispatches[index?];

@@ -57,6 +57,8 @@ pub struct Figures {
     pub efficiency_ratio: Option<Ratio>,
     /// The median time, of the whole and of dispatches that were timed.
     pub time_ns: Option<Nanoseconds>,
+    /// The 95 % interval of that median, low and high, where it is known.
+    pub time_ci95_ns: Option<[Nanoseconds; 2]>,
 }
 
 /// Whether B is better than A, by lane slots.
@@ -124,7 +126,13 @@ impl Figures {
             active_lanes_mean: mean,
             efficiency_ratio: efficiency(mean, width),
             time_ns,
+            time_ci95_ns: None,
         }
+    }
+
+    /// With the interval of its time.
+    pub(super) fn within(self, time_ci95_ns: Option<[Nanoseconds; 2]>) -> Self {
+        Self { time_ci95_ns, ..self }
     }
 }
 

@@ -216,6 +216,7 @@ mod tests {
             active_lanes_mean: None,
             efficiency_ratio: Some(Ratio(efficiencies[index])),
             time_ns: None,
+            time_ci95_ns: None,
         };
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let lane_slots_ratio = Some(slots[1] as f64 / slots[0] as f64);

@@ -85,6 +85,7 @@ fn dispatch(blocks: Vec<Block>, instructions: Vec<Instruction>) -> Dispatch {
         calls: Vec::new(),
         line_counts: Vec::new(),
         median_ns: None,
+        ci95_ns: None,
         setup: false,
         machine_code: Some(MachineCode {
             function,

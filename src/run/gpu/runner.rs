@@ -177,8 +177,8 @@ impl<G: Gpu> Runner for GpuRunner<G> {
             let result = match (prepared, staged) {
                 (Ok(prepared), _) if prepared.refused && !lost => Ok(None),
                 (Ok(_), Ok(_)) if lost => Err(interrupted_error()),
-                (Ok(prepared), Ok((time, medians))) => {
-                    let timed = self.finish_time(&launches[index], prepared, time, medians);
+                (Ok(prepared), Ok((time, dispatches))) => {
+                    let timed = self.finish_time(&launches[index], prepared, time, dispatches);
                     timed.map(|mut timed| {
                         timed.flags.extend(moved.then(|| Tag::ClockMoved.into()));
                         Some(timed)

@@ -1,7 +1,11 @@
 //! Times of the single dispatches of a launch.
 //!
-//! Input: a launch that has just been sampled. Output: a median for each dispatch that is timed.
+//! Input: a launch that has just been sampled. Output: a median with its interval for each dispatch that
+//! is timed.
 //! The launch's own time is `timed`'s.
+//!
+//! Passes of one submission follow one another and are alike: a submission counts once, by the median of
+//! its passes, and the interval is one over submissions.
 //!
 //! No dispatch is repeated alone: the launch runs as it does in a sample, over and over, right after as
 //! much of it without timestamps, and a timestamp is written after each dispatch. So each works on
@@ -27,11 +31,11 @@ use super::timed::Prepared;
 use super::{Gpu, GpuDispatch, GpuSample, Grid, SlotKind, Stamps};
 use crate::kernel::{self, Launch};
 use crate::record::Time;
-use crate::run::RunError;
 use crate::run::counting::interrupted_error;
 use crate::run::probes::FUSED;
-use crate::run::sampling::Timer;
-use crate::statistics::median;
+use crate::run::sampling::{BOOTSTRAP_SEED, Timer};
+use crate::run::{DispatchTime, RunError};
+use crate::statistics::{Interval, median, median_interval};
 use crate::units::Nanoseconds;
 
 /// Samples of a launch's dispatches.
@@ -50,7 +54,7 @@ const DISPATCHES_MAX: usize = 2048;
 const COST_DISPATCHES: u32 = 64;
 
 /// What sampling gave of a launch, and the times of its dispatches.
-pub(super) type Staged = (Option<Time>, Vec<Option<Nanoseconds>>);
+pub(super) type Staged = (Option<Time>, Vec<Option<DispatchTime>>);
 
 impl<G: Gpu> GpuRunner<G> {
     /// Times the dispatches of launches that were sampled; a launch that takes down the device sets
@@ -73,8 +77,8 @@ impl<G: Gpu> GpuRunner<G> {
                 (Ok(_), Ok(_)) if *lost => Err(interrupted_error()),
                 (Ok(prepared), Ok(Some(time))) if several => {
                     notice(index);
-                    self.dispatch_medians(timer, &launches[index], prepared, &time, &mut cost_ns)
-                        .map(|medians| (Some(time), medians))
+                    self.dispatch_times(timer, &launches[index], prepared, &time, &mut cost_ns)
+                        .map(|dispatches| (Some(time), dispatches))
                 }
                 (Ok(_), Ok(time)) => Ok((time, Vec::new())),
                 (Err(error), _) => Err(error.clone()),
@@ -86,16 +90,16 @@ impl<G: Gpu> GpuRunner<G> {
         all
     }
 
-    /// The median time of each dispatch of a launch, what a timestamp costs taken off; nothing of
+    /// The time of each dispatch of a launch, what a timestamp costs taken off; nothing of
     /// those that are not timed. The cost is measured where it is not known yet.
-    fn dispatch_medians(
+    fn dispatch_times(
         &self,
         timer: Timer,
         launch: &Launch,
         prepared: &Prepared<G>,
         time: &Time,
         cost_ns: &mut Option<f64>,
-    ) -> Result<Vec<Option<Nanoseconds>>, RunError> {
+    ) -> Result<Vec<Option<DispatchTime>>, RunError> {
         let cost_ns = match *cost_ns {
             Some(known) => known,
             None => *cost_ns.insert(self.stamp_cost_ns(timer)?),
@@ -109,19 +113,22 @@ impl<G: Gpu> GpuRunner<G> {
         let doing = format!("timing the dispatches of {}", launch.kernel);
         let sample = GpuSample { work: &work, repeats, before, resets, stamps };
         let recorded = self.gpu.record(&sample, &doing)?;
-        let mut spans = vec![Vec::new(); count];
+        let mut submissions = vec![Vec::new(); count];
         for _ in 0..samples {
+            let mut passes = vec![Vec::new(); count];
             for (index, ticks) in self.gpu.play(&recorded, &doing)?.into_iter().enumerate() {
                 if ticks.end >= ticks.begin {
-                    spans[index % count].push(timer.duration_ns(ticks));
+                    passes[index % count].push(timer.duration_ns(ticks));
                 }
             }
+            for (submissions, passes) in submissions.iter_mut().zip(&passes) {
+                submissions.extend(median(passes));
+            }
         }
-        let medians: Vec<Option<f64>> = spans.iter().map(|spans| median(spans)).collect();
-        let medians = without_cost(&medians, time.median_ns, cost_ns);
-        let mut medians = medians.into_iter();
+        let spans: Vec<_> = submissions.iter().map(|spans| Span::of(spans)).collect();
+        let mut spans = without_cost(&spans, time.median_ns, cost_ns).into_iter();
         let timed = |dispatch: &kernel::Dispatch| {
-            if dispatch.setup { None } else { medians.next().flatten() }
+            if dispatch.setup { None } else { spans.next().flatten() }
         };
         Ok(launch.dispatches.iter().map(timed).collect())
     }
@@ -151,19 +158,38 @@ impl<G: Gpu> GpuRunner<G> {
     }
 }
 
-/// Takes off each of the medians, in nanoseconds, what a timestamp costs, and not more than brings
+/// A median with its interval, in nanoseconds, what timestamps cost included.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    median: f64,
+    interval: Interval,
+}
+
+impl Span {
+    /// Of a dispatch's time in each submission; nothing where there is none.
+    fn of(submissions: &[f64]) -> Option<Self> {
+        let interval = median_interval(submissions, BOOTSTRAP_SEED)?;
+        Some(Self { median: median(submissions)?, interval })
+    }
+}
+
+/// Takes off each of the times what a timestamp costs, and not more than brings
 /// their sum down to the launch's time.
 fn without_cost(
-    medians: &[Option<f64>],
+    spans: &[Option<Span>],
     launch: Nanoseconds,
     cost_ns: f64,
-) -> Vec<Option<Nanoseconds>> {
-    let known: Vec<f64> = medians.iter().copied().flatten().collect();
+) -> Vec<Option<DispatchTime>> {
+    let known: Vec<f64> = spans.iter().flatten().map(|span| span.median).collect();
     #[expect(clippy::cast_precision_loss, reason = "a launch has a few dispatches")]
     let over_ns = (known.iter().sum::<f64>() - launch.0) / known.len().max(1) as f64;
     let less_ns = cost_ns.min(over_ns).max(0.0);
     let less = |ns: f64| Nanoseconds((ns - less_ns).max(0.0));
-    medians.iter().map(|median| median.map(less)).collect()
+    let time = |span: &Span| DispatchTime {
+        median_ns: less(span.median),
+        ci95_ns: [less(span.interval.low), less(span.interval.high)],
+    };
+    spans.iter().map(|span| span.as_ref().map(time)).collect()
 }
 
 #[cfg(test)]
@@ -171,9 +197,10 @@ mod tests {
     use super::*;
 
     fn found(medians: &[f64], launch_ns: f64, cost_ns: f64) -> Vec<f64> {
-        let medians: Vec<Option<f64>> = medians.iter().copied().map(Some).collect();
-        let found = without_cost(&medians, Nanoseconds(launch_ns), cost_ns);
-        found.into_iter().map(|time| time.unwrap().0).collect()
+        let span = |median: &f64| Span::of(&[*median]);
+        let spans: Vec<_> = medians.iter().map(span).collect();
+        let found = without_cost(&spans, Nanoseconds(launch_ns), cost_ns);
+        found.into_iter().map(|time| time.unwrap().median_ns.0).collect()
     }
 
     #[test]
@@ -186,5 +213,17 @@ mod tests {
         assert_eq!(found(&[10.0, 30.0], 50.0, 7.0), [10.0, 30.0]);
         assert_eq!(found(&[1.0, 39.0], 20.0, 7.0), [0.0, 32.0]);
         assert_eq!(without_cost(&[None], Nanoseconds(1.0), 5.0), [None]);
+    }
+
+    #[test]
+    fn an_interval_is_one_over_submissions_and_less_the_cost_too() {
+        let submissions: Vec<f64> = (0..24).map(|step| 100.0 + f64::from(step)).collect();
+        let span = Span::of(&submissions);
+        let found = without_cost(&[span], Nanoseconds(0.0), 5.0)[0].unwrap();
+        let [low, high] = found.ci95_ns.map(|end| end.0);
+        assert_eq!(found.median_ns.0, 111.5 - 5.0);
+        // The median of 24 even steps lies within some five steps of its middle, nineteen times in twenty.
+        assert!((101.0..105.0).contains(&low) && (108.0..112.0).contains(&high), "{low} {high}");
+        assert!(Span::of(&[]).is_none());
     }
 }

@@ -182,9 +182,12 @@ fn a_launch_that_cannot_be_repeated_begins_anew_in_every_sample() {
     assert!(samples(Stamps::Around) >= 3 && samples(Stamps::Between) >= 24, "{log:?}");
     // The launch's own time and those of its dispatches, of which setting up has none.
     let time = timed.time.unwrap();
-    let medians: Vec<Option<f64>> =
-        timed.dispatch_median_ns.iter().map(|median| median.map(|ns| ns.0)).collect();
-    let [None, Some(plan), Some(add)] = medians[..] else { panic!("{medians:?}") };
+    let [None, Some(plan), Some(add)] = timed.dispatches[..] else { panic!("{timed:?}") };
+    for dispatch in [plan, add] {
+        let [low, high] = dispatch.ci95_ns;
+        assert!(low <= dispatch.median_ns && dispatch.median_ns <= high, "{dispatch:?}");
+    }
+    let (plan, add) = (plan.median_ns.0, add.median_ns.0);
     // What a timestamp costs is taken off as far as it is more than the launch's own has.
     #[expect(clippy::cast_precision_loss, reason = "test data")]
     let (step, stamp) = (STEP_NS as f64, STAMP_NS as f64);
@@ -270,5 +273,5 @@ fn kernels_of_the_catalogue_are_timed_and_verified() {
     let times = runner(false).time(&[launch], &options(), &mut |_| {});
     let timed = times.into_iter().next().unwrap().unwrap().unwrap();
     assert_eq!(timed.checked.output, Output::Verified);
-    assert!(timed.time.is_some() && timed.dispatch_median_ns.is_empty());
+    assert!(timed.time.is_some() && timed.dispatches.is_empty());
 }

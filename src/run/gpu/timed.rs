@@ -18,8 +18,7 @@ use crate::record::{Tag, Time};
 use crate::run::counting::verify;
 use crate::run::launched::programs;
 use crate::run::sampling::{LONG_NS, Ticks, Timer};
-use crate::run::{RunError, RunErrorKind, Timed};
-use crate::units::Nanoseconds;
+use crate::run::{DispatchTime, RunError, RunErrorKind, Timed};
 
 /// The dispatches of a launch, each with its grid.
 type Work<G> = Vec<(<G as Gpu>::Kernel, Grid<<G as Gpu>::Buffer>)>;
@@ -231,7 +230,7 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         prepared: &Prepared<G>,
         time: Option<Time>,
-        dispatch_median_ns: Vec<Option<Nanoseconds>>,
+        dispatches: Vec<Option<DispatchTime>>,
     ) -> Result<Timed, RunError> {
         let before = |time: Time| Time {
             dispatches_before_sample: Some(if prepared.long {
@@ -253,6 +252,6 @@ impl<G: Gpu> GpuRunner<G> {
             flags.push(Tag::WidthNotKnownWhenTimed.into());
         }
         let checked = verify(launch, &self.outputs(launch, &prepared.buffers)?)?;
-        Ok(Timed { time, dispatch_median_ns, checked, runtime_checks: !launch.trusted, flags })
+        Ok(Timed { time, dispatches, checked, runtime_checks: !launch.trusted, flags })
     }
 }
