@@ -18,6 +18,7 @@
 //! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
 //! | `tests/textures` | kernels that bind textures, every format, random reads: simulator and drivers |
 //! | `tests/web` | the pages for browsers: counts, outputs, what may be missing, policies, records, links, limits |
+//! | `tests/worth` | advice: shaders with a known cause, edits beside what trials say |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! [`LONG`] lists the tests that take most of the time: they are *ignored* unless `LANESCOPE_LONG` is set, as
@@ -47,6 +48,7 @@ mod sorting;
 mod support;
 mod textures;
 mod web;
+mod worth;
 
 use std::process::ExitCode;
 
@@ -111,6 +113,7 @@ fn main() -> ExitCode {
     trials.extend(textures::trials());
     trials.extend(web::trials());
     trials.extend(hostile::trials());
+    trials.extend(worth::trials());
     #[cfg(target_os = "linux")]
     trials.extend(radv::trials());
     for start in LONG {

@@ -10,7 +10,7 @@
 #[path = "../../tests/support/agreement.rs"]
 mod programs;
 #[path = "../../tests/support/random_program/mod.rs"]
-mod random_program;
+pub(crate) mod random_program;
 #[path = "../../tests/support/side_by_side.rs"]
 mod side_by_side;
 
@@ -28,7 +28,8 @@ use lanescope::run::Runner;
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::worker::WorkerRunner;
 
-use programs::{compare, program, smallest};
+use programs::{compare, smallest};
+pub(crate) use programs::{launch, program};
 use random_program::{Options, Program};
 
 pub(crate) use programs::launch as launch_of;

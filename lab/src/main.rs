@@ -22,6 +22,7 @@ mod speed;
 mod split_check;
 mod split_speed;
 mod wavefronts;
+mod worth;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -69,6 +70,8 @@ enum Task {
     SplitSpeed(split_speed::Arguments),
     /// AMD's machine code, executed: what runs, what notices faults, random programs, speed, code to bring.
     Wavefronts(wavefronts::Arguments),
+    /// Whether advice holds: shaders with a known cause, and edits beside what trials say.
+    Worth(worth::Arguments),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -96,6 +99,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::SplitCheck(arguments) => split_check::run(&arguments),
         Task::SplitSpeed(arguments) => split_speed::run(&arguments),
         Task::Wavefronts(arguments) => wavefronts::run(&arguments),
+        Task::Worth(arguments) => worth::run(&arguments),
     }
 }
 

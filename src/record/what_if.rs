@@ -35,6 +35,13 @@ pub struct Trial {
     /// Counts of the dispatch after the change, by block number; absent where it was not tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Vec<BlockTotals>>,
+    /// Operations of subgroups that the change takes besides those of `after`: a test and what it reads, where a loop's
+    /// body is split.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub added_operations: u64,
+    /// Whether invocations changed places inside their workgroup alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub within_workgroup: bool,
     /// Why it was not tried, or why what came out does not count; absent where it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refused>,
@@ -50,6 +57,9 @@ pub enum Change {
     OrderByBranch,
     /// Invocations whose loop turns equally often become neighbours.
     OrderByTripCount,
+    /// A loop's body is split at a branch: lanes that come to it wait there while the others go on to
+    /// their next turns, and take it together.
+    SplitLoopBody,
     /// Workgroups have so many invocations.
     WorkgroupSize {
         /// Before.
@@ -89,4 +99,16 @@ pub enum Refused {
     Outputs,
     /// There are too many invocations to follow each by itself.
     Invocations,
+}
+
+/// Whether a field says nothing, and is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+/// Whether a field says nothing, and is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }

@@ -31,7 +31,7 @@ use crate::simulate::{
 use crate::units::Width;
 use trace::Tracer;
 
-pub use arranged::{Contents, Dispatched};
+pub use arranged::{Changed, Contents, Dispatched};
 pub use look::{LOOKED_AT_MAX, WATCHED_OPERATIONS};
 
 /// Operations that one subgroup may execute where nothing else is asked for.

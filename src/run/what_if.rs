@@ -12,6 +12,10 @@
 //! are given to them in that order ([`Arrangement`]), and the dispatch is run again. The program is the
 //! same, and so must the outputs be: where they are not, the trial is refused.
 //!
+//! Where barriers or workgroup memory hold invocations in their workgroups, they change places inside it.
+//! A branch in a loop's body is tried as if the body were split there ([`Postponed`](crate::simulate::Postponed)): lanes
+//! come to it in turns of their own, and take it together.
+//!
 //! Besides: workgroups of another size, where the size is no multiple of the width; fewer workgroups,
 //! where the last ones return at once; both arms of a short branch for all lanes.
 
@@ -25,7 +29,7 @@ use history::History;
 
 use super::clock::Stopwatch;
 use super::launched::programs;
-use super::simulator::{Dispatched, SimulatorRunner};
+use super::simulator::{Changed, Dispatched, SimulatorRunner};
 use super::{RunError, RunErrorKind};
 use crate::kernel::Launch;
 use crate::program::{Fixed, Program};
@@ -68,6 +72,22 @@ pub fn try_changes(
     steps_max: u64,
     budget: Budget,
 ) -> Result<WhatIf, RunError> {
+    try_changes_showing(launch, width, steps_max, budget, &mut |_, _| {})
+}
+
+/// Tries as [`try_changes`] does, and shows each trial as it is made, with which invocation each lane was
+/// in it where that was changed.
+///
+/// # Errors
+///
+/// As [`try_changes`].
+pub fn try_changes_showing(
+    launch: &Launch,
+    width: Width,
+    steps_max: u64,
+    budget: Budget,
+    show: &mut dyn FnMut(&Trial, Option<&Arrangement>),
+) -> Result<WhatIf, RunError> {
     let simulator = SimulatorRunner::new(width, steps_max);
     check_size(&simulator, launch, budget)?;
     let programs = programs(launch)?;
@@ -85,7 +105,9 @@ pub fn try_changes(
             dispatched,
             budget: (budget, clock),
             spent,
+            added: 0,
             found: WhatIf::default(),
+            show: &mut *show,
         };
         memory = workshop.run(memory)?;
         spent = workshop.spent;
@@ -125,8 +147,14 @@ struct Workshop<'a> {
     budget: (Budget, Stopwatch),
     /// Operations of subgroups in all runs so far.
     spent: u64,
+    /// Operations that the last change takes besides its counts.
+    added: u64,
     found: WhatIf,
+    show: &'a mut dyn FnMut(&Trial, Option<&Arrangement>),
 }
+
+/// Orders that were tried, with what came out.
+type Orders = Vec<(Vec<u64>, Vec<BlockTotals>, Option<Refused>)>;
 
 /// Buffers before a dispatch and after it, as bytes by name.
 type Contents = super::simulator::Contents;
@@ -145,7 +173,7 @@ impl Workshop<'_> {
             self.program,
             &self.dispatched,
             &before,
-            None,
+            Changed::Nothing,
             followed.then_some(&mut history),
         )?;
         self.spent = self.spent.saturating_add(outcome.steps);
@@ -172,32 +200,71 @@ impl Workshop<'_> {
             self.fewer_workgroups(&history, &causes, groups, &fixed, (&before, &after))?;
         }
         self.workgroup_size(refused, &fixed, groups, (&before, &after))?;
-        let mut orders: Vec<(Vec<u64>, Vec<BlockTotals>, Option<Refused>)> = Vec::new();
+        let mut orders = Orders::new();
         for cause in worth {
             if let Some(predicated) = causes::predicated(self.program, cause, &outcome) {
                 self.push(Change::Predicate, cause.line, Some(predicated), None);
             }
-            if let Some(why) = refused {
-                self.push(cause.change, cause.line, None, Some(why));
-                continue;
+            self.order(cause, refused, &history, &mut orders, (&before, &after))?;
+            let kept = [Refused::Exchange, Refused::SubgroupOperations];
+            if refused.is_none_or(|why| !kept.contains(&why)) {
+                self.split(cause, (&before, &after))?;
             }
-            let Some(order) = history.order_by(&cause.keys) else { continue };
-            if let Some((_, counts, why)) = orders.iter().find(|(other, ..)| *other == order) {
-                let (counts, why) = (counts.clone(), *why);
-                self.push(cause.change, cause.line, Some(counts), why);
-                continue;
-            }
-            if self.is_over() {
-                self.found.untried += 1;
-                self.found.untried_lines.push(cause.line);
-                continue;
-            }
-            let arrangement = Arrangement::new(order.clone(), size);
-            let (counts, why) = self.attempt(&arrangement, (&before, &after))?;
-            orders.push((order, counts.clone(), why));
-            self.push(cause.change, cause.line, Some(counts), why);
         }
         Ok(after)
+    }
+
+    /// Orders invocations by what they do at a cause: inside their workgroups, where those hold them.
+    fn order(
+        &mut self,
+        cause: &Cause,
+        refused: Option<Refused>,
+        history: &History,
+        orders: &mut Orders,
+        contents: (&Contents, &Contents),
+    ) -> Result<(), RunError> {
+        let within = matches!(refused, Some(Refused::Barriers | Refused::WorkgroupMemory));
+        if refused.is_some() && !within {
+            self.push(cause.change, cause.line, None, refused);
+            return Ok(());
+        }
+        let Some(order) = history.order_by(&cause.keys, within) else { return Ok(()) };
+        let size: u32 = self.program.workgroup_size().iter().product();
+        let arrangement = Arrangement::new(order.clone(), size);
+        let known = orders.iter().find(|(other, ..)| *other == order);
+        let (counts, why) = match known {
+            Some((_, counts, why)) => (counts.clone(), *why),
+            None if self.is_over() => {
+                self.put_off(cause.line);
+                return Ok(());
+            }
+            None => {
+                let (counts, why) = self.attempt(Changed::Arranged(&arrangement), contents)?;
+                orders.push((order, counts.clone(), why));
+                (counts, why)
+            }
+        };
+        let change = (cause.change, cause.line, within);
+        self.note(change, Some(counts), why, Some(&arrangement));
+        Ok(())
+    }
+
+    /// Splits the body of the loop around a cause there, where that may be.
+    fn split(&mut self, cause: &Cause, contents: (&Contents, &Contents)) -> Result<(), RunError> {
+        let Some(postponed) = cause.postponed else { return Ok(()) };
+        if self.is_over() {
+            self.put_off(cause.line);
+            return Ok(());
+        }
+        let (counts, why) = self.attempt(Changed::Postponed(postponed), contents)?;
+        self.push(Change::SplitLoopBody, cause.line, Some(counts), why);
+        Ok(())
+    }
+
+    /// Notes a change that there is no time to try.
+    fn put_off(&mut self, line: u32) {
+        self.found.untried += 1;
+        self.found.untried_lines.push(line);
     }
 
     fn is_over(&self) -> bool {
@@ -208,10 +275,10 @@ impl Workshop<'_> {
         }
     }
 
-    /// Runs the dispatch in an arrangement: its counts, and why they do not count, where they do not.
+    /// Runs the dispatch with a change: its counts, and why they do not count, where they do not.
     fn attempt(
         &mut self,
-        arrangement: &Arrangement,
+        changed: Changed<'_>,
         (before, after): (&Contents, &Contents),
     ) -> Result<(Vec<BlockTotals>, Option<Refused>), RunError> {
         let ran = self.simulator.run_dispatch::<History>(
@@ -219,12 +286,13 @@ impl Workshop<'_> {
             self.program,
             &self.dispatched,
             before,
-            Some(arrangement),
+            changed,
             None,
         );
         match ran {
             Ok((outcome, other)) => {
                 self.spent = self.spent.saturating_add(outcome.steps);
+                self.added = outcome.split_operations;
                 let refused = (other != *after).then_some(Refused::Outputs);
                 Ok((totals(&outcome), refused))
             }
@@ -236,6 +304,7 @@ impl Workshop<'_> {
         }
     }
 
+    /// Notes a trial, or why it was not made.
     fn push(
         &mut self,
         change: Change,
@@ -243,14 +312,29 @@ impl Workshop<'_> {
         after: Option<Vec<BlockTotals>>,
         refused: Option<Refused>,
     ) {
-        self.found.trials.push(Trial {
+        self.note((change, line, false), after, refused, None);
+    }
+
+    /// Notes a trial in an arrangement, inside workgroups or not.
+    fn note(
+        &mut self,
+        (change, line, within_workgroup): (Change, u32, bool),
+        after: Option<Vec<BlockTotals>>,
+        refused: Option<Refused>,
+        arrangement: Option<&Arrangement>,
+    ) {
+        let trial = Trial {
             change,
             dispatch: u32::try_from(self.number).unwrap_or(u32::MAX),
             file: self.program.text().file().to_owned(),
             line,
             after: after.filter(|_| refused.is_none()),
+            added_operations: std::mem::take(&mut self.added),
+            within_workgroup,
             refused,
-        });
+        };
+        (self.show)(&trial, arrangement);
+        self.found.trials.push(trial);
     }
 
     /// Leaves out the last workgroups, where all their invocations return at one place at once.
@@ -279,8 +363,9 @@ impl Workshop<'_> {
         }
         let size: u32 = self.program.workgroup_size().iter().product();
         let order = (0..kept * u64::from(size)).collect();
-        let (counts, why) = self.attempt(&Arrangement::new(order, size), contents)?;
-        self.push(change, line, Some(counts), why);
+        let arrangement = Arrangement::new(order, size);
+        let (counts, why) = self.attempt(Changed::Arranged(&arrangement), contents)?;
+        self.note((change, line, false), Some(counts), why, Some(&arrangement));
         Ok(())
     }
 
@@ -310,21 +395,23 @@ impl Workshop<'_> {
             self.push(change, line, None, refused);
             return Ok(());
         }
-        let mut best: Option<(u128, u32, Vec<BlockTotals>, Option<Refused>)> = None;
+        let mut best: Option<(u128, u32, Vec<BlockTotals>, Arrangement)> = None;
         for size in SIZES.into_iter().chain([next]).filter(|size| size.is_multiple_of(width)) {
             let order = (0..groups * u64::from(x)).collect();
-            let (counts, why) = self.attempt(&Arrangement::new(order, size), contents)?;
+            let arrangement = Arrangement::new(order, size);
+            let (counts, why) = self.attempt(Changed::Arranged(&arrangement), contents)?;
             let operations = causes::operations(self.program, &counts);
             // Of equal ones the size nearest to what it was.
             let better = |(least, other, ..): &(u128, u32, _, _)| {
                 (operations, size.abs_diff(x)) < (*least, other.abs_diff(x))
             };
             if why.is_none() && best.as_ref().is_none_or(better) {
-                best = Some((operations, size, counts, why));
+                best = Some((operations, size, counts, arrangement));
             }
         }
-        if let Some((_, to, counts, why)) = best {
-            self.push(Change::WorkgroupSize { from: x, to }, line, Some(counts), why);
+        if let Some((_, to, counts, arrangement)) = best {
+            let change = (Change::WorkgroupSize { from: x, to }, line, false);
+            self.note(change, Some(counts), None, Some(&arrangement));
         }
         Ok(())
     }

@@ -59,6 +59,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_finds_data_races", profile::data_races),
         ("profile_fail_on_says_what_is_made_up", profile::fail_on_made_up),
         ("profile_gives_one_answer_on_any_number_of_cores", schedules::one_answer),
+        ("profile_gives_one_answer_in_fifty_runs", schedules::fifty_runs),
         ("profile_counts_several_schedules", schedules::several_schedules),
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),
         ("watch_profiles_each_save_and_errors_do_not_end_it", loops::watch_goes_on),

@@ -1,9 +1,11 @@
 //! What `lanescope profile` says of shaders whose workgroups talk to each other, and of barriers that
 //! not all invocations reach.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use lanescope::record::{Run, Tag};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::program;
@@ -75,6 +77,135 @@ pub(super) fn one_answer() {
         answers.push(counts(&lanescope::store::load(&file).unwrap()));
     }
     assert!(answers.iter().all(|answer| *answer == answers[0]));
+}
+
+/// A search marks neighbours of marked vertices and collects them in a list.
+const SEARCH: &str = "@group(0) @binding(0) var<storage, read> edges: array<u32>;
+@group(0) @binding(1) var<storage, read_write> level: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> next: array<u32>;
+@group(0) @binding(3) var<storage, read_write> size: atomic<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x > 0u && atomicLoad(&level[id.x]) == 0u) { return; }
+    for (var k = 0u; k < 4u; k++) {
+        let vertex = edges[(id.x * 4u + k) % arrayLength(&edges)];
+        if (atomicCompareExchangeWeak(&level[vertex], 0u, 1u).exchanged) {
+            next[atomicAdd(&size, 1u) % arrayLength(&next)] = vertex;
+        }
+    }
+}
+";
+
+/// Joins the trees of the two ends of each edge.
+const UNION: &str = "@group(0) @binding(0) var<storage, read> edges: array<u32>;
+@group(0) @binding(1) var<storage, read_write> parents: array<atomic<u32>>;
+fn find(start: u32) -> u32 {
+    var at = start;
+    loop {
+        let up = atomicLoad(&parents[at]);
+        if (up == 0u) { break; }
+        at = up - 1u;
+    }
+    return at;
+}
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var a = id.x;
+    var b = edges[id.x];
+    loop {
+        a = find(a);
+        b = find(b);
+        if (a == b) { break; }
+        let low = min(a, b);
+        if (atomicCompareExchangeWeak(&parents[max(a, b)], 0u, low + 1u).exchanged) { break; }
+    }
+}
+";
+
+/// Workgroups take items from a common counter until none is left.
+const QUEUE: &str = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@group(0) @binding(1) var<storage, read_write> taken: atomic<u32>;
+var<workgroup> item: u32;
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) i: u32) {
+    loop {
+        if (i == 0u) { item = atomicAdd(&taken, 1u); }
+        let own = workgroupUniformLoad(&item);
+        if (own >= arrayLength(&output) / 64u) { break; }
+        for (var turns = own * 7u % 13u; turns > 0u; turns--) { output[own * 64u + i] += 1u; }
+        workgroupBarrier();
+    }
+}
+";
+
+/// Invocations of all workgroups add to one word behind a lock.
+const LOCK: &str = "@group(0) @binding(0) var<storage, read_write> sum: array<u32, 1>;
+@group(0) @binding(1) var<storage, read_write> lock: atomic<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    loop {
+        if (atomicExchange(&lock, 1u) == 0u) {
+            sum[0] += id.x;
+            atomicStore(&lock, 0u);
+            break;
+        }
+    }
+}
+";
+
+/// Look-back, search, union-find, work queue and spin lock: the same counts in fifty runs, on one
+/// thread to seven, while the system moves the program from processor to processor.
+pub(super) fn fifty_runs() {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("shaders")).unwrap();
+    let shaders = [("chain", CHAIN), ("lock", LOCK), ("queue", QUEUE), ("search", SEARCH)];
+    for (name, text) in shaders.into_iter().chain([("union", UNION)]) {
+        program::write(&folder.path().join(format!("shaders/{name}.wgsl")), text);
+    }
+    let arguments = ["profile", "shaders", "--n", "1024", "--device", "sim:32"];
+    let threads = ["1", "2", "7"];
+    let mut first: Option<Vec<Value>> = None;
+    for run in 0..50 {
+        let environment =
+            [("RAYON_NUM_THREADS".to_owned(), threads[run % threads.len()].to_owned())];
+        let mut child = program::command(folder.path(), &environment)
+            .args(arguments)
+            .args(["--export-json", "-"])
+            .stdout(Stdio::from(std::fs::File::create(folder.path().join("record.json")).unwrap()))
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Where the system can keep a program on one processor; else it only moves it as it likes.
+        let mut processors = ["0", "1", "0,1"].into_iter().cycle().skip(run);
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            let id = child.id().to_string();
+            let _ = Command::new("taskset")
+                .args(["-a", "-p", "-c", processors.next().unwrap_or("0"), &id])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+            std::thread::sleep(Duration::from_millis(7));
+        };
+        assert!(status.success(), "{status}");
+        let text = std::fs::read(folder.path().join("record.json")).unwrap();
+        let record: Value = serde_json::from_slice(&text).unwrap();
+        let counts = |measured: &Value| {
+            assert!(
+                measured["flags"].to_string().contains("depends_on_schedule"),
+                "{}: {}",
+                measured["kernel"],
+                measured["flags"]
+            );
+            Value::from(vec![measured["dispatches"].clone(), measured["flags"].clone()])
+        };
+        let answer: Vec<Value> =
+            record["measurements"].as_array().unwrap().iter().map(counts).collect();
+        assert_eq!(answer.len(), 5);
+        assert_eq!(first.get_or_insert_with(|| answer.clone()), &answer, "run {run}");
+    }
 }
 
 /// What depends on the order of workgroups is never called guaranteed, and other orders are judged.

@@ -3,7 +3,7 @@
 //! Input: one device's part of a profile, with its trials. Output: [`Advice`], and sentences about the other
 //! trials. How the claims are shared out says [`super`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Advice, GAIN_SHARE_MIN, Rule};
 use crate::analyze::counts::ratio;
@@ -20,6 +20,14 @@ struct Candidate<'a> {
     change: Change,
     file: &'a str,
     line: u32,
+    /// Whether invocations stay in their workgroup.
+    within: bool,
+    /// The dispatches in which it was tried.
+    dispatches: BTreeSet<usize>,
+    /// What the change takes besides.
+    added: i128,
+    /// What it saves inside the branch or loop of its line.
+    inside: i128,
     /// Subgroup operations that each block takes less; negative where it takes more.
     saved: BTreeMap<Place, i128>,
     /// Other lines whose change saves the same.
@@ -29,7 +37,7 @@ struct Candidate<'a> {
 impl Candidate<'_> {
     /// What it saves where nothing else is changed.
     fn alone(&self) -> i128 {
-        self.saved.values().sum()
+        self.saved.values().sum::<i128>() - self.added
     }
 
     /// What it saves beyond what is claimed of each block.
@@ -38,7 +46,7 @@ impl Candidate<'_> {
             ..0 => *saved,
             saved => (saved - claimed.get(place).copied().unwrap_or(0)).max(0),
         };
-        self.saved.iter().map(rest).sum()
+        self.saved.iter().map(rest).sum::<i128>() - self.added
     }
 }
 
@@ -64,11 +72,27 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             continue;
         };
         let rule = Rule::from(trial.change);
+        // Of several on one line each is a change of its own.
         let same = |candidate: &&mut Candidate| {
-            (candidate.rule, candidate.line, candidate.file) == (rule, trial.line, &*trial.file)
+            !candidate.dispatches.contains(&number)
+                && (candidate.rule, candidate.line, candidate.file, candidate.within)
+                    == (rule, trial.line, &*trial.file, trial.within_workgroup)
         };
         let (change, file, line) = (trial.change, &*trial.file, trial.line);
-        let fresh = Candidate { rule, change, file, line, saved: BTreeMap::new(), same: vec![] };
+        let (within, saved) = (trial.within_workgroup, BTreeMap::new());
+        let (dispatches, inside, added) = (BTreeSet::new(), 0, 0);
+        let fresh = Candidate {
+            rule,
+            change,
+            file,
+            line,
+            within,
+            dispatches,
+            added,
+            inside,
+            saved,
+            same: vec![],
+        };
         let at = match all.iter_mut().position(|candidate| same(&candidate)) {
             Some(at) => at,
             None => {
@@ -84,7 +108,13 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             if saved != 0 {
                 *all[at].saved.entry((number, index)).or_default() += saved;
             }
+            let path = block.flow.as_ref().map(|flow| flow.path.as_slice()).unwrap_or_default();
+            if path.iter().any(|around| around.line == line) {
+                all[at].inside += saved;
+            }
         }
+        all[at].dispatches.insert(number);
+        all[at].added += i128::from(trial.added_operations);
     }
     all
 }
@@ -102,9 +132,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     let mut claimed: BTreeMap<Place, i128> = BTreeMap::new();
     let mut cards: Vec<(Candidate<'_>, i128)> = Vec::new();
     while !open.is_empty() {
-        // Of equal ones the first that was tried, whose lines have most idle lanes.
-        let most = (0..open.len()).rev().max_by_key(|&at| open[at].beyond(&claimed)).unwrap_or(0);
-        let best = open.remove(most);
+        let best = open.remove(find_best(&open, &claimed));
         let unclaimed = best.beyond(&claimed);
         if worth(unclaimed).is_none() {
             let overlap = |(card, _): &&mut (Candidate<'_>, i128)| {
@@ -134,7 +162,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
             gain_share: Ratio(ratio(unclaimed, total).unwrap_or(0.0)),
             saved_alone: alone,
             modelled: None,
-            sentence: sentence(candidate.change),
+            sentence: sentence(candidate.change, candidate.within),
             reason: reason(&candidate, width, (total, unclaimed, alone)),
             at_widths: Vec::new(),
         }
@@ -142,21 +170,35 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     cards.into_iter().map(card).collect()
 }
 
+/// The candidate that saves most beyond what is claimed. Of those that save as much within a fiftieth, the one
+/// inside whose branch or loop most is saved, since others only go with it; of equal ones the first that was tried,
+/// whose lines have most idle lanes.
+fn find_best(open: &[Candidate<'_>], claimed: &BTreeMap<Place, i128>) -> usize {
+    let beyond: Vec<i128> = open.iter().map(|candidate| candidate.beyond(claimed)).collect();
+    let most = beyond.iter().copied().max().unwrap_or(0);
+    let alike = |at: &usize| beyond[*at] * 50 >= most * 49;
+    (0..open.len()).rev().filter(alike).max_by_key(|&at| open[at].inside).unwrap_or(0)
+}
+
 /// What to do, in a sentence.
-fn sentence(change: Change) -> String {
+fn sentence(change: Change, within: bool) -> String {
+    let neighbours = if within { "neighbours in a workgroup" } else { "neighbours" };
     match change {
         Change::PackWhatGoesOn => {
             "Some lanes return here and the others go on: let subgroups be made of invocations that go on."
                 .to_owned()
         }
-        Change::OrderByBranch => {
-            "Lanes of one subgroup take different ways here: let neighbours be invocations that take the \
+        Change::OrderByBranch => format!(
+            "Lanes of one subgroup take different ways here: let {neighbours} be invocations that take the \
              same."
-                .to_owned()
-        }
-        Change::OrderByTripCount => {
-            "Lanes of one subgroup leave this loop at different times: let neighbours be invocations that \
+        ),
+        Change::OrderByTripCount => format!(
+            "Lanes of one subgroup leave this loop at different times: let {neighbours} be invocations that \
              stay equally long."
+        ),
+        Change::SplitLoopBody => {
+            "Lanes come here in different turns of the loop: let them turn until each has come here or is \
+             done, in a loop of its own, and then take this part together."
                 .to_owned()
         }
         Change::WorkgroupSize { from, to } => format!(
@@ -227,7 +269,7 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
     let total = total(device, what_if);
     let mut found = Vec::new();
     let mut refused: BTreeMap<Refused, Vec<u32>> = BTreeMap::new();
-    let mut in_vain: BTreeMap<Rule, Vec<u32>> = BTreeMap::new();
+    let mut in_vain: BTreeMap<(Rule, bool), Vec<u32>> = BTreeMap::new();
     for Trial { line, refused: why, .. } in &what_if.trials {
         if let Some(why) = why {
             refused.entry(*why).or_default().push(*line);
@@ -236,12 +278,18 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
     for candidate in candidates(device, what_if) {
         let saved = u128::try_from(candidate.alone()).unwrap_or(0);
         if ratio(saved, total).is_none_or(|share| share < GAIN_SHARE_MIN.0) {
-            in_vain.entry(candidate.rule).or_default().push(candidate.line);
+            in_vain.entry((candidate.rule, candidate.within)).or_default().push(candidate.line);
         }
     }
-    for (rule, numbers) in in_vain {
-        let what = match rule {
-            Rule::Select => "`select` in place of the short branch saves no subgroup operation",
+    for ((rule, within), numbers) in in_vain {
+        let what = match (rule, within) {
+            (Rule::Select, _) => {
+                "`select` in place of the short branch saves no subgroup operation"
+            }
+            (_, true) => {
+                "tried inside workgroups, to which barriers or memory tie invocations, and it saves less \
+                 than 1 %"
+            }
             _ => "tried, and it saves less than 1 %",
         };
         found.push(format!("{}: {}: {what}.", lines(&numbers), rule.name()));

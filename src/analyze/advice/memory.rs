@@ -57,11 +57,11 @@ const KINDS: [Kind; 3] = [
     },
 ];
 
-/// Makes the cards, the largest excess of each kind first.
+/// Makes the cards: first what is the largest part too much of all that the launch takes of its kind.
 pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     let Some(view) = memory_view(device) else { return Vec::new() };
     let one_schedule = device.schedule_lines();
-    let mut cards = Vec::new();
+    let mut cards: Vec<(f64, Advice)> = Vec::new();
     for kind in &KINDS {
         let all: u128 = view.rows.iter().filter_map(kind.of).map(|o| u128::from(o.taken)).sum();
         let mut found: Vec<OnLine<'_>> = Vec::new();
@@ -74,14 +74,14 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
                 None => found.push(OnLine { line: row.line, accesses: vec![(row, over)] }),
             }
         }
-        found.retain(|place| {
-            ratio(place.excess().into(), all).is_some_and(|share| share >= SHARE_MIN)
-        });
-        found.sort_by_key(|place| std::cmp::Reverse(place.excess()));
-        cards.extend(found.iter().map(|place| card(device, width, kind, place)));
+        let share = |place: &OnLine<'_>| ratio(place.excess().into(), all).unwrap_or(0.0);
+        found.retain(|place| share(place) >= SHARE_MIN);
+        cards.extend(found.iter().map(|place| (share(place), card(device, width, kind, place))));
     }
-    cards.extend(wait(device, width, &view));
-    cards
+    let waited = view.waited.map_or(0.0, |waited| waited.0);
+    cards.extend(wait(device, width, &view).map(|card| (waited, card)));
+    cards.sort_by(|(share, _), (other, _)| other.total_cmp(share));
+    cards.into_iter().map(|(_, card)| card).collect()
 }
 
 /// The accesses of one line that cost more than they must: one card says all of them.

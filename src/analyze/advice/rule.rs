@@ -15,6 +15,8 @@ pub enum Rule {
     OrderByBranch,
     /// Invocations whose loop turns equally often become neighbours.
     OrderByTripCount,
+    /// A loop's body is split at a branch, which lanes then take together.
+    SplitLoopBody,
     /// Workgroups have another size.
     WorkgroupSize,
     /// Fewer workgroups are launched.
@@ -37,6 +39,7 @@ impl From<Change> for Rule {
             Change::PackWhatGoesOn => Self::PackWhatGoesOn,
             Change::OrderByBranch => Self::OrderByBranch,
             Change::OrderByTripCount => Self::OrderByTripCount,
+            Change::SplitLoopBody => Self::SplitLoopBody,
             Change::WorkgroupSize { .. } => Self::WorkgroupSize,
             Change::FewerWorkgroups { .. } => Self::FewerWorkgroups,
             Change::Predicate => Self::Select,
@@ -46,10 +49,11 @@ impl From<Change> for Rule {
 
 impl Rule {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::OrderByTripCount,
         Self::OrderByBranch,
         Self::PackWhatGoesOn,
+        Self::SplitLoopBody,
         Self::FewerWorkgroups,
         Self::WorkgroupSize,
         Self::Select,
@@ -67,6 +71,7 @@ impl Rule {
             Self::PackWhatGoesOn => "pack_what_goes_on",
             Self::OrderByBranch => "order_by_branch",
             Self::OrderByTripCount => "order_by_trip_count",
+            Self::SplitLoopBody => "split_loop_body",
             Self::WorkgroupSize => "workgroup_size",
             Self::FewerWorkgroups => "fewer_workgroups",
             Self::Select => "select",
@@ -94,6 +99,10 @@ impl Rule {
             Self::OrderByTripCount => {
                 "lanes of a subgroup leave a loop at different times: neighbours become invocations that \
                  stay equally long"
+            }
+            Self::SplitLoopBody => {
+                "lanes come to a branch of a loop in different turns: they wait there while the others go on to \
+                 their next turns, and take it together"
             }
             Self::WorkgroupSize => "the workgroup's size is no multiple of the width",
             Self::FewerWorkgroups => "all invocations of the last workgroups return at once",
@@ -132,6 +141,10 @@ impl Rule {
                 "Not counted: sorting the numbers of the invocations by their turns, which must be known \
                  or estimated before, and one load for each invocation to find its number; their other \
                  loads and stores lie further apart."
+            }
+            Self::SplitLoopBody => {
+                "Counted: a test each time the branch is taken. Not counted: registers for what lanes remember \
+                 while they wait."
             }
             Self::WorkgroupSize => {
                 "Not counted: larger workgroups may leave fewer of them on a core at once."

@@ -7,14 +7,12 @@ use crate::fixtures::{DEMO, profiled, random_words, simulated};
 use crate::kernel::Fill;
 use crate::record::Run;
 
-const PARTICLES: &str = include_str!("tests/shaders/particles.wgsl");
-const HELPER: &str = include_str!("tests/shaders/helper.wgsl");
-const BITONIC: &str = include_str!("tests/shaders/bitonic.wgsl");
-const HISTOGRAM: &str = include_str!("tests/shaders/hist.wgsl");
-const SHORT: &str = include_str!("tests/shaders/short.wgsl");
-const DECODER: &str = include_str!("tests/shaders/huff.wgsl");
-const SPARSE: &str = include_str!("tests/shaders/spmv.wgsl");
-const RAYS: &str = include_str!("tests/shaders/rays.wgsl");
+/// A shader of the trial.
+fn trial(name: &str) -> &'static str {
+    let text = include_str!("tests/trial.md");
+    let (_, section) = text.split_once(&format!("## {name}\n```wgsl\n")).expect("a section");
+    section.split_once("```").expect("its end").0
+}
 
 /// A shader of workgroups of `size` that runs `body` with `word = table[id.x]`.
 fn shader(size: u32, body: &str) -> String {
@@ -96,7 +94,7 @@ fn ordering_by_trips_saves_what_sorted_data_save() {
 
 #[test]
 fn rows_of_a_sparse_matrix() {
-    let cards = advice_in(&profiled(SPARSE, 1024, None, &[32, 64]));
+    let cards = advice_in(&profiled(trial("spmv"), 1024, None, &[32, 64]));
     assert_eq!(cards[0].rule.name(), "order_by_trip_count");
     assert_eq!(cards[0].at_widths.len(), 2, "tried at both widths");
     assert!(cards[0].at_widths.iter().all(|(_, share)| share.0 > 0.1), "{:?}", cards[0].at_widths);
@@ -144,7 +142,7 @@ fn two_lines_that_part_the_same_lanes_are_one_card() {
 
 #[test]
 fn a_short_branch_gains_nothing_from_select() {
-    let run = profiled(SHORT, 4096, None, &[32]);
+    let run = profiled(trial("short"), 4096, None, &[32]);
     let cards = advice_in(&run);
     assert!(cards.iter().all(|card| card.rule != Rule::Select), "{cards:#?}");
     assert!(
@@ -158,14 +156,14 @@ fn a_short_branch_gains_nothing_from_select() {
 
 #[test]
 fn one_lane_that_returns_is_not_charged_with_all_that_follows() {
-    let cards = advice_in(&profiled(PARTICLES, 1024, None, &[32]));
+    let cards = advice_in(&profiled(trial("particles"), 1024, None, &[32]));
     // Line 11 is the return of the dead, line 13 skips oneself: each parts one lane.
     assert!(cards.iter().all(|card| ![11, 13].contains(&card.line)), "{cards:#?}");
 }
 
 #[test]
 fn the_return_of_a_helper_is_not_the_end_of_the_invocation() {
-    for text in [HELPER, RAYS] {
+    for text in [trial("helper"), trial("rays")] {
         let cards = advice_in(&profiled(text, 1024, None, &[32]));
         let name = "pack_what_goes_on";
         let helper = |card: &&Advice| {
@@ -180,7 +178,7 @@ fn the_return_of_a_helper_is_not_the_end_of_the_invocation() {
 
 #[test]
 fn nothing_is_sorted_inside_a_sort_or_a_merge() {
-    for text in [BITONIC, HISTOGRAM] {
+    for text in [trial("bitonic"), trial("hist")] {
         let run = profiled(text, 4096, None, &[32]);
         assert_eq!(named(&advice_in(&run)), NONE);
         assert!(remarks_in(&run).contains("barriers tie them to their workgroup"));
@@ -189,11 +187,11 @@ fn nothing_is_sorted_inside_a_sort_or_a_merge() {
 
 #[test]
 fn workgroups_that_only_return_are_not_launched() {
-    let run = profiled(DECODER, 65_536, None, &[32]);
+    let run = profiled(trial("huff"), 65_536, None, &[32]);
     let cards = advice_in(&run);
     let fewer = cards.iter().find(|card| card.rule == Rule::FewerWorkgroups).expect("a card");
     assert!(fewer.sentence.contains("launch 16 workgroups in place of 1\u{202f}024"), "{fewer:#?}");
-    let edited = profiled(DECODER, 65_536, Some(16), &[32]);
+    let edited = profiled(trial("huff"), 65_536, Some(16), &[32]);
     assert_eq!(fewer.saved_alone, operations(&run) - operations(&edited));
 }
 

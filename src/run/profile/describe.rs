@@ -11,8 +11,12 @@ use crate::kernel::format::{
     BufferDescription, DefaultWord, DispatchDescription, FillDescription, Formula,
     ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
+use crate::kernel::pattern::Lengths;
 use crate::layout::{Leaf, Shape};
 use crate::program::{Interface, Resource};
+
+/// Elements of a row in the mean, where offsets are made up.
+const ROW_LENGTH: u64 = 8;
 
 /// The most scalars that are described one by one.
 pub const SCALARS_MAX: usize = 32;
@@ -65,6 +69,28 @@ pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
         described.fill = FillDescription::Default;
     }
     described
+}
+
+/// Describes a buffer that holds offsets, and those that are indexed by them, where nobody else does: rows
+/// of [`ROW_LENGTH`] elements in the mean.
+pub fn offsets(buffer: &mut BufferDescription, resource: &Resource, walked: &[String]) {
+    let whole = resource.shape.uniform_scalar();
+    let runtime = matches!(resource.shape, Shape::Array { count: None, .. });
+    let (true, Some((scalar, atomic))) = (runtime, whole) else { return };
+    if walked.contains(&buffer.name) {
+        let each = match &resource.shape {
+            Shape::Array { stride, .. } => stride / scalar.bytes(),
+            _ => 1,
+        };
+        buffer.elements = Some(text(format!("{} * n", ROW_LENGTH * each)));
+    } else if resource.offsets_into.is_some() && !scalar.is_float() && !atomic {
+        buffer.elements = Some(text("n + 1"));
+        buffer.fill = FillDescription::Offsets {
+            last: text(format!("{ROW_LENGTH} * n")),
+            lengths: Lengths::Uniform,
+            exponent: Formula::Integer(2),
+        };
+    }
 }
 
 /// How many scalars an array holds, padding included, and its length in elements.

@@ -5,7 +5,7 @@
 //! runs nothing.
 //!
 //! Made up are random values of a buffer or a texture that no launch file describes, and those that one asks
-//! for without a structure (`default`, `uniform`), as `--init` writes them. A file, values, or a structure
+//! for without a structure (`default`, `uniform`), as `--init` writes them; so are rows of a uniform length. A file, values, or a structure
 //! such as offsets or a permutation, is its author's choice. A number that stands alone (a count, a width)
 //! follows from n and is not random; nor are zeros.
 
@@ -66,9 +66,15 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         .collect())
 }
 
-/// Whether a fill asks for random values and nothing more.
+/// Whether a fill asks for random values and nothing more; of offsets, for rows whose lengths nobody chose.
 fn is_unstructured(fill: &FillDescription) -> bool {
-    matches!(fill, FillDescription::Default | FillDescription::Uniform(_))
+    use crate::kernel::pattern::Lengths;
+    matches!(
+        fill,
+        FillDescription::Default
+            | FillDescription::Uniform(_)
+            | FillDescription::Offsets { lengths: Lengths::Uniform, .. }
+    )
 }
 
 /// Whether a shape holds an array of what is no atomic: those are filled with random values.

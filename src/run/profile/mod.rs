@@ -470,11 +470,18 @@ fn fill_in(
     resources: &[Resource],
 ) {
     let dimensions = interfaces.iter().map(Interface::dimensions).max().unwrap_or(1);
-    for resource in resources {
-        if !description.buffers.iter().any(|buffer| buffer.name == resource.name) {
-            description.buffers.push(describe::buffer(resource, dimensions));
-        }
+    // Where offsets are the user's, so is how long what they lead into is.
+    let given = |name: &str| description.buffers.iter().any(|buffer| buffer.name == name);
+    let made = resources.iter().filter(|resource| !given(&resource.name));
+    let walked: Vec<String> =
+        made.clone().filter_map(|resource| resource.offsets_into.clone()).flatten().collect();
+    let mut added = Vec::new();
+    for resource in made {
+        let mut buffer = describe::buffer(resource, dimensions);
+        describe::offsets(&mut buffer, resource, &walked);
+        added.push(buffer);
     }
+    description.buffers.extend(added);
     if description.immediates.is_none() {
         description.immediates =
             immediates(interfaces).map(|shape| describe::immediates(shape, dimensions));

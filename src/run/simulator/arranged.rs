@@ -10,7 +10,7 @@ use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
 use crate::run::{RunError, RunErrorKind};
 use crate::simulate::{
-    Arrangement, Compiled, Config, DetachedBuffer, ForkObserver, Memory, Outcome,
+    Arrangement, Compiled, Config, DetachedBuffer, ForkObserver, Memory, Outcome, Postponed,
 };
 use crate::units::Width;
 
@@ -24,6 +24,17 @@ pub struct Dispatched {
     pub workgroups: [u32; 3],
     /// The width, in lanes.
     pub width: Width,
+}
+
+/// What is changed of a dispatch.
+#[derive(Clone, Copy, Debug)]
+pub enum Changed<'a> {
+    /// Nothing.
+    Nothing,
+    /// Which invocation each lane is.
+    Arranged(&'a Arrangement),
+    /// When lanes take a branch of a loop's body.
+    Postponed(Postponed),
 }
 
 impl SimulatorRunner {
@@ -61,8 +72,8 @@ impl SimulatorRunner {
         Ok(Dispatched { workgroups, width: self.config.width })
     }
 
-    /// Runs one dispatch on `contents`, arranged or observed where that is given, and gives the
-    /// buffers after it.
+    /// Runs one dispatch on `contents`, changed or else observed where that is given, and gives
+    /// the buffers after it.
     ///
     /// # Errors
     ///
@@ -73,13 +84,17 @@ impl SimulatorRunner {
         program: &Program,
         dispatched: &Dispatched,
         contents: &Contents,
-        arrangement: Option<&Arrangement>,
+        changed: Changed<'_>,
         observer: Option<&mut O>,
     ) -> Result<(Outcome, Contents), RunError> {
         let unsupported = |error: &dyn std::fmt::Display| {
             RunError::new(RunErrorKind::Unsupported, error.to_string())
         };
-        let compiled = Compiled::new(program).map_err(|error| unsupported(&error))?;
+        let compiled = match changed {
+            Changed::Postponed(postponed) => Compiled::postponing(program, postponed),
+            Changed::Nothing | Changed::Arranged(_) => Compiled::new(program),
+        };
+        let compiled = compiled.map_err(|error| unsupported(&error))?;
         let mut memory = Memory::new();
         let places = bind(launch, program, &mut memory, |name| {
             let bytes = contents.get(name)?;
@@ -91,12 +106,12 @@ impl SimulatorRunner {
         let zero_workgroup_memory = launch.workgroup_memory_zeroed;
         let config = Config { zero_workgroup_memory, ..self.config };
         let grid = dispatched.workgroups;
-        let outcome = match (arrangement, observer) {
-            (Some(arrangement), _) => {
+        let outcome = match (changed, observer) {
+            (Changed::Arranged(arrangement), _) => {
                 compiled.run_arranged(grid, &mut memory, &config, arrangement)
             }
-            (None, Some(observer)) => compiled.run_observed(grid, &mut memory, &config, observer),
-            (None, None) => compiled.run(grid, &mut memory, &config),
+            (_, Some(observer)) => compiled.run_observed(grid, &mut memory, &config, observer),
+            (_, None) => compiled.run(grid, &mut memory, &config),
         };
         let outcome = outcome.map_err(|trap| self.explain(trap))?;
         let mut after = contents.clone();

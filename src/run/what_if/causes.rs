@@ -10,7 +10,7 @@ use crate::program::branch::{BranchPart, Leave};
 use crate::program::uniformity::Class;
 use crate::program::{BlockFlow, BlockInfo, Program};
 use crate::record::{BlockTotals, Change};
-use crate::simulate::{BlockCounts, Outcome};
+use crate::simulate::{BlockCounts, Outcome, Postponed};
 use crate::units::{BlockId, Executions, Width};
 
 /// Operations of a branch's arms, both together, up to which `select` is tried.
@@ -30,6 +30,8 @@ pub(super) struct Cause {
     /// Subgroup operations that lanes packed in it, and in what follows where lanes leave, would
     /// not need.
     pub(super) bound: u128,
+    /// How lanes wait at the branch, where it lies in a loop's body that may be split there.
+    pub(super) postponed: Option<Postponed>,
     construct: u32,
 }
 
@@ -77,7 +79,11 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
         let reached = reach((program, &flows), &called, &ids, depth);
         let turns = matches!(around.part, BranchPart::LoopBody | BranchPart::LoopContinuing);
         let entry = program.blocks()[first.index()].function == program.entry_point().name;
-        let returns = |id: &&BlockId| flows[id.index()].leaves == Some(Leave::Return);
+        let returns = |id: &&BlockId| {
+            let flow = &flows[id.index()];
+            let own = flow.path.last().is_some_and(|around| around.construct == construct);
+            own && flow.leaves == Some(Leave::Return)
+        };
         let leaves_at = ids.iter().find(returns).copied().filter(|_| !turns && entry && depth == 0);
         let change = match (turns, leaves_at) {
             (true, _) => Change::OrderByTripCount,
@@ -86,7 +92,8 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
         };
         let keys = if turns { vec![first] } else { arms(&flows, &blocks) };
         let bound = reached.indices().map(|index| idle[index]).sum();
-        Some(Cause { change, line: around.line, keys, leaves_at, bound, construct })
+        let postponed = postponed((program, &flows), &called, &blocks, outcome);
+        Some(Cause { change, line: around.line, keys, leaves_at, bound, postponed, construct })
     };
     let mut causes: Vec<Cause> = inside.into_iter().filter_map(cause).collect();
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.bound));
@@ -141,6 +148,57 @@ fn blocks_called<'a>(program: &'a Program, flows: &[BlockFlow]) -> BTreeMap<&'a 
         all.entry(&block.function).or_default().extend(&more);
     }
     all
+}
+
+/// Which lanes would wait at a branch, were the body of the loop around it split there: those that
+/// take the arm that costs most, or do not take an arm that does nothing but go on to the next turn. Nothing where it
+/// is no `if`, lies in no loop or in one with a barrier, or where its arm does nothing but leave.
+fn postponed(
+    (program, flows): (&Program, &[BlockFlow]),
+    called: &BTreeMap<&str, Blocks>,
+    blocks: &[(BlockId, usize)],
+    outcome: &Outcome,
+) -> Option<Postponed> {
+    let &(first, depth) = blocks.first()?;
+    let path = &flows[first.index()].path;
+    let turns =
+        |part: BranchPart| matches!(part, BranchPart::LoopBody | BranchPart::LoopContinuing);
+    let around = path[..depth].iter().rposition(|around| turns(around.part))?;
+    if path[around].part != BranchPart::LoopBody {
+        return None;
+    }
+    let number = path[around].construct;
+    let inside =
+        program.blocks().iter().map(|block| block.id).filter(|id| {
+            flows[id.index()].path.iter().any(|enclosure| enclosure.construct == number)
+        });
+    let turning = reach((program, flows), called, &inside.collect(), around);
+    if turning.indices().any(|index| flows[index].barrier) {
+        return None;
+    }
+    let cost = |arm: BlockId| -> u128 {
+        let part = flows[arm.index()].path[depth].part;
+        let arm = blocks.iter().filter(|(id, _)| flows[id.index()].path[depth].part == part);
+        let cost = |(id, _): &(BlockId, usize)| {
+            let block = &program.blocks()[id.index()];
+            let calls = flows[id.index()].calls.len() as u128;
+            (u128::from(block.ops) + calls) * u128::from(outcome.blocks[id.index()].issues.0)
+        };
+        arm.map(cost).sum()
+    };
+    let firsts = arms(flows, blocks);
+    let two_ways = |id: &BlockId| {
+        matches!(flows[id.index()].path[depth].part, BranchPart::IfAccept | BranchPart::IfReject)
+    };
+    if !firsts.iter().all(two_ways) {
+        return None;
+    }
+    let dearest = firsts.iter().copied().max_by_key(|&arm| cost(arm))?;
+    match (cost(dearest), flows[dearest.index()].leaves, firsts.len()) {
+        (0, Some(Leave::Continue), 1) => Some(Postponed { arm: dearest, others: true }),
+        (0, ..) => None,
+        _ => Some(Postponed { arm: dearest, others: false }),
+    }
 }
 
 /// The blocks inside a construct, those that its lanes leave out by a jump, and those of every

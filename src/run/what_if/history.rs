@@ -44,21 +44,24 @@ impl History {
     }
 
     /// Sorts the invocations by how often they executed `keys`, the first key first, and leaves those
-    /// that are alike in their order. Nothing where the lanes of every subgroup are alike already.
-    pub(super) fn order_by(&self, keys: &[BlockId]) -> Option<Vec<u64>> {
+    /// that are alike in their order; with `within`, those of each workgroup by themselves. Nothing where the
+    /// lanes of every subgroup are alike already.
+    pub(super) fn order_by(&self, keys: &[BlockId], within: bool) -> Option<Vec<u64>> {
         if self.count_parted(keys).0 == 0 {
             return None;
         }
         let key = |rows: &[u32], local: usize| -> Vec<u32> {
             keys.iter().map(|block| rows[block.index() * self.size + local]).collect()
         };
+        let size = self.size as u64;
         let mut all: Vec<(Vec<u32>, u64)> = Vec::new();
         for (group, rows) in &self.groups {
             for local in 0..self.size {
-                all.push((key(rows, local), group * self.size as u64 + local as u64));
+                all.push((key(rows, local), group * size + local as u64));
             }
         }
-        all.sort_by(|(a, i), (b, j)| b.cmp(a).then(i.cmp(j)));
+        let group = |invocation: u64| if within { invocation / size } else { 0 };
+        all.sort_by(|(a, i), (b, j)| group(*i).cmp(&group(*j)).then(b.cmp(a)).then(i.cmp(j)));
         Some(all.into_iter().map(|(_, invocation)| invocation).collect())
     }
 

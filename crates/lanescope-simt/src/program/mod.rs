@@ -21,6 +21,7 @@ pub(crate) mod followed;
 mod language;
 pub mod loops;
 mod needs;
+mod offsets;
 pub mod operands;
 mod overrides;
 mod parsed;

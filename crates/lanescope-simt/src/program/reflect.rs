@@ -48,6 +48,9 @@ pub struct Resource {
     pub shape: Shape,
     /// The least size in bytes that holds it, with one element of a run-time array.
     pub size_min: u64,
+    /// Where it is read at i and at i + 1, and a condition follows what it holds: the buffers that are indexed by
+    /// that. It then holds offsets, as where the rows of a sparse matrix begin.
+    pub offsets_into: Option<Vec<String>>,
 }
 
 /// How a shader may access a buffer.
@@ -135,6 +138,9 @@ impl Program {
         let info = self.info().get_entry_point(0);
         let mut resources = Vec::new();
         let Bound { buffers, textures, samplers } = self.bound()?;
+        let offsets = super::offsets::find_offsets(self.module());
+        let deciding = self.find_deciding();
+        let decides = |name: &str| deciding.get(name).is_some_and(|d| !d.conditions.is_empty());
         for binding in buffers {
             let uses = info[binding.handle];
             let access = match (binding.uniform, binding.writable) {
@@ -142,7 +148,9 @@ impl Program {
                 (false, false) => BindingAccess::Read,
                 (false, true) => BindingAccess::ReadWrite,
             };
+            let walked = offsets.get(&binding.name).filter(|_| decides(&binding.name));
             resources.push(Resource {
+                offsets_into: walked.map(|names| names.iter().cloned().collect()),
                 line: self.line(binding.handle),
                 shape: self.shape(binding.handle)?,
                 name: binding.name,

@@ -6,6 +6,8 @@
 //! where it writes. It asks nothing of the program: [`Program::find_fixed`](crate::program::Program::find_fixed) says
 //! whether its invocations may change places.
 
+use crate::units::BlockId;
+
 /// Which invocation each lane is, where it is not the one of its own place.
 ///
 /// Invocations are numbered workgroup by workgroup in dispatch order (x runs fastest), by local index in each.
@@ -25,6 +27,16 @@ impl Arrangement {
     pub fn new(order: Vec<u64>, workgroup: u32) -> Self {
         assert!(workgroup > 0, "a workgroup has an invocation");
         Self { order, workgroup }
+    }
+
+    /// The invocations, in the order in which lanes are given to them.
+    pub fn order(&self) -> &[u64] {
+        &self.order
+    }
+
+    /// Invocations of a workgroup.
+    pub fn workgroup(&self) -> u32 {
+        self.workgroup
     }
 
     // Arrangements
@@ -47,4 +59,13 @@ impl Arrangement {
         let place = usize::try_from(place).unwrap_or(usize::MAX);
         self.order.get(place).copied().unwrap_or_default()
     }
+}
+
+/// A branch of a loop's body that lanes come to in turns of their own, and take together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Postponed {
+    /// The first block of one arm of the branch.
+    pub arm: BlockId,
+    /// Whether the lanes that wait are those that do not take this arm, as where it is a `continue`.
+    pub others: bool,
 }

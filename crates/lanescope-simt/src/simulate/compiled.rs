@@ -2,6 +2,7 @@
 //!
 //! Input: a validated program. Output: its register program, for any number of launches.
 
+use super::arrange::Postponed;
 use super::compile;
 use super::config::INVOCATIONS_MAX;
 use super::error::SimulateError;
@@ -25,13 +26,26 @@ impl Compiled {
     /// the simulator does not run, [`SimulateError::Limit`] and [`SimulateError::Invocations`]
     /// where it is too large.
     pub fn new(program: &Program) -> Result<Self, SimulateError> {
+        Self::with(program, None)
+    }
+
+    /// Compiles a program as if the body of a loop were split at a branch: see [`Postponed`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiled::new`].
+    pub fn postponing(program: &Program, postponed: Postponed) -> Result<Self, SimulateError> {
+        Self::with(program, Some(postponed))
+    }
+
+    fn with(program: &Program, postponed: Option<Postponed>) -> Result<Self, SimulateError> {
         let workgroup_size = program.workgroup_size();
         let invocations = workgroup_size.iter().map(|&size| u64::from(size)).product();
         if invocations > INVOCATIONS_MAX {
             return Err(SimulateError::Invocations { invocations, max: INVOCATIONS_MAX });
         }
         Ok(Self {
-            code: compile::compile(program)?,
+            code: compile::compile(program, postponed)?,
             file: program.text().file().to_owned(),
             workgroup_size,
         })

@@ -322,6 +322,18 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                     pc = target as usize;
                 }
             }
+            Op::LoopMeet { exits, target } => {
+                exec = strand.slots[usize::from(exits)];
+                break Event::LoopLeave { target: target as usize };
+            }
+            Op::LoopGather => break Event::LoopEnter,
+            Op::Postpone { condition, invert } => {
+                let set = bits(&strand.registers[usize::from(condition)]);
+                let waiting = exec & if invert { !set } else { set };
+                if waiting != 0 {
+                    break Event::Postpone { waiting };
+                }
+            }
             Op::Clear { slot } => strand.slots[usize::from(slot)] = 0,
             // Barriers
             Op::Barrier { site, workgroup: _, storage: _ } => break Event::Barrier { site },

@@ -136,6 +136,11 @@
 //! size: an invocation keeps its built-in values, its subgroup's excepted. The program is the same,
 //! so that only who shares a subgroup with whom differs. (`arrange`, `schedule`)
 //!
+//! A program compiled by [`Compiled::postponing`] runs one branch of a loop's body otherwise: lanes that
+//! come to it wait there, the others go on to their next turns, and when all of the loop have come
+//! or left, those that wait take it together: the loop's body is split there. Each lane does what it does anyway, in its own
+//! order. (`compile`, `schedule`)
+//!
 //! ## Limits
 //! All subgroups together may execute [`Config::operations_max`] operations.
 //! A subgroup may execute [`Config::steps_max`] operations; one over that is stopped at the back
@@ -167,7 +172,7 @@ mod subgroup;
 mod table;
 mod textures;
 
-pub use arrange::Arrangement;
+pub use arrange::{Arrangement, Postponed};
 pub use compiled::Compiled;
 pub use config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, SUBGROUP_OPERATIONS, Schedule};
 pub use error::{Limit, SimulateError, Trap};

@@ -223,6 +223,12 @@ with_pure! { define_operations
     LoopBackUnless { condition: Reg, exits: Slot, head: Target, site: SiteId },
     /// Goes on with the lanes that left the loop.
     LoopEnd { exits: Slot, target: Target },
+    /// As `LoopEnd`, of a loop that [`Postponed`](super::Postponed) lanes wait in.
+    LoopMeet { exits: Slot, target: Target },
+    /// Begins such a loop.
+    LoopGather,
+    /// Lets the lanes that are set, or with `invert` the others, wait at the branch behind it.
+    Postpone { condition: Reg, invert: bool },
     /// Empties a slot.
     Clear { slot: Slot },
     /// Waits for the workgroup's other subgroups.

@@ -21,6 +21,10 @@ pub struct Outcome {
     pub reports: Vec<Report>,
     /// Operations that subgroups executed, with at least one active lane.
     pub steps: u64,
+    /// Operations of subgroups that a loop whose body is split takes besides, with
+    /// [`Compiled::postponing`](super::Compiled::postponing) alone: a store where lanes come to the branch, a store and two
+    /// more for the test each time that lanes which have waited go on, and as many where a loop begins.
+    pub split_operations: u64,
     /// Lines, from 1, that another schedule may execute more or less often: those that read a value
     /// which another workgroup of the dispatch wrote and a branch or an address follows, and the
     /// conditions that follow it. Where there are any, the counts are this schedule's.
@@ -151,6 +155,7 @@ pub(super) struct Tally {
     parts: Vec<Parts>,
     reports: BTreeMap<(ReportKind, SiteId), Entry>,
     pub(super) steps: u64,
+    pub(super) split_operations: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +174,7 @@ impl Tally {
             parts: vec![Parts::default(); parts],
             reports: BTreeMap::new(),
             steps: 0,
+            split_operations: 0,
         }
     }
 
@@ -223,6 +229,7 @@ impl Tally {
             entry.first = entry.first.min(part.first);
         }
         self.steps += other.steps;
+        self.split_operations += other.split_operations;
     }
 
     /// Turns the sums into what the caller sees.
@@ -257,6 +264,7 @@ impl Tally {
             blocks: blocks.collect(),
             reports: reports.collect(),
             steps: self.steps,
+            split_operations: self.split_operations,
             depends_on_schedule: BTreeSet::new(),
             calls,
         }

@@ -74,6 +74,8 @@ struct Live<const N: usize> {
     strand: Strand<N>,
     /// The barrier that it waits at: the instruction after it, and its place.
     waits: Option<(usize, SiteId)>,
+    /// Whether it waits at a branch for the other lanes of its loop.
+    postponed: bool,
 }
 
 /// Where the strands of a loop reconverge.
@@ -111,6 +113,9 @@ impl Random {
 
 /// Workgroups in flight at most, where the schedule starts more than it must.
 const IN_FLIGHT_MAX: usize = 16;
+
+/// Operations of the test whether lanes wait at a branch: the variable that says so is set, read and negated.
+const SPLIT_TEST: u64 = 3;
 
 /// Operations a strand may execute before others get their turn.
 const SLICE: i64 = 1 << 16;
@@ -483,12 +488,13 @@ impl<const N: usize> Worker<'_, '_, N> {
             subgroup.started = true;
             self.untold += SUBGROUP_OPERATIONS;
             let strand = self.pool.strand(self.launch, place, subgroup.launched);
-            subgroup.strands.push(Live { strand, waits: None });
+            subgroup.strands.push(Live { strand, waits: None, postponed: false });
         }
         let mut yielded = false;
         let mut index = 0;
         while index < subgroup.strands.len() {
-            if subgroup.strands[index].waits.is_some() {
+            let live = &subgroup.strands[index];
+            if live.waits.is_some() || live.postponed {
                 index += 1;
                 continue;
             }
@@ -526,8 +532,24 @@ impl<const N: usize> Worker<'_, '_, N> {
                 Event::Fault { kind, site } => return Err(self.fault(group.index, kind, site)),
                 Event::Split { others } => subgroup.split(index, others),
                 Event::SplitArms { first, arms } => subgroup.split_arms(index, first, arms),
-                Event::LoopEnter => subgroup.enter(index),
-                Event::LoopLeave { target } => subgroup.leave(index, target),
+                Event::Postpone { waiting } => {
+                    self.tally.split_operations += 1;
+                    if subgroup.postpone(index, waiting) {
+                        self.tally.split_operations += SPLIT_TEST;
+                    }
+                    index = 0;
+                }
+                Event::LoopEnter => {
+                    self.tally.split_operations += SPLIT_TEST;
+                    subgroup.enter(index);
+                }
+                Event::LoopLeave { target } => {
+                    subgroup.leave(index, target);
+                    if subgroup.resume() {
+                        self.tally.split_operations += SPLIT_TEST;
+                        index = 0;
+                    }
+                }
             }
         }
         Ok(yielded)
@@ -670,7 +692,7 @@ impl<const N: usize> Subgroup<N> {
         child.lanes = others;
         strand.exec &= !others;
         strand.lanes &= !others;
-        self.strands.push(Live { strand: child, waits: None });
+        self.strands.push(Live { strand: child, waits: None, postponed: false });
     }
 
     /// Gives each arm of a switch but the first a strand of its own.
@@ -688,8 +710,37 @@ impl<const N: usize> Subgroup<N> {
             child.lanes = lanes;
             strand.slots[slot] = 0;
             strand.lanes &= !lanes;
-            self.strands.push(Live { strand: child, waits: None });
+            self.strands.push(Live { strand: child, waits: None, postponed: false });
         }
+    }
+
+    /// Lets lanes wait at a branch; where all that are left wait there, they go on together. Says whether
+    /// they do.
+    fn postpone(&mut self, index: usize, waiting: Mask) -> bool {
+        if waiting == self.strands[index].strand.lanes {
+            self.strands[index].postponed = true;
+            return self.resume();
+        }
+        self.split(index, waiting);
+        if let Some(live) = self.strands.last_mut() {
+            live.postponed = true;
+        }
+        false
+    }
+
+    /// Joins the strands that wait at a branch, where there are no others; says whether it did.
+    fn resume(&mut self) -> bool {
+        if self.strands.is_empty() || !self.strands.iter().all(|live| live.postponed) {
+            return false;
+        }
+        let mut waiting = self.strands.drain(..);
+        let Some(mut first) = waiting.next() else { return false };
+        for other in waiting {
+            first.strand.join(&other.strand);
+        }
+        first.postponed = false;
+        self.strands.push(first);
+        true
     }
 
     fn enter(&mut self, index: usize) {

@@ -51,9 +51,12 @@ pub(super) enum Event {
     Split { others: Mask },
     /// Late reconvergence: the arms of a switch part.
     SplitArms { first: Slot, arms: u16 },
-    /// Late reconvergence: a loop begins.
+    /// These lanes wait at the branch at `pc` until all others of the loop have come to it or left.
+    Postpone { waiting: Mask },
+    /// Late reconvergence, or lanes are postponed in it: a loop begins.
     LoopEnter,
-    /// Late reconvergence: a loop ends; without lanes it goes on at `target`.
+    /// Late reconvergence, or lanes were postponed in it: a loop ends; without lanes it goes on at
+    /// `target`.
     LoopLeave { target: usize },
 }
 

@@ -16,6 +16,7 @@ use crate::program::visit::Jump;
 use crate::program::walk::{Exits, for_each_block};
 use crate::program::{Body, Case, Location, Node, Straight};
 use crate::simulate::op::{Op, Reg, Slot};
+use crate::units::BlockId;
 
 impl<'a> CodeBuilder<'a> {
     /// Compiles the entry point.
@@ -207,6 +208,12 @@ impl<'a> CodeBuilder<'a> {
         if first.nodes.is_empty() {
             return Ok(());
         }
+        if let Some(postponed) = self.postponed.filter(|_| self.gathers)
+            && let Some(accepted) = chosen(accept, reject, postponed.arm)
+        {
+            let invert = accepted == postponed.others;
+            self.push(Op::Postpone { condition, invert })?;
+        }
         let slots = self.slots;
         let slot = self.slot()?;
         let join = self.label();
@@ -323,13 +330,18 @@ impl<'a> CodeBuilder<'a> {
         let (exits, continued) = (self.slot()?, self.slot()?);
         let (head, end) = (self.label(), self.label());
         let continues = Exits::of_body(body).continues;
+        let gathers = self.postponed.is_some_and(|postponed| waits_in(body, postponed.arm));
         self.push(Op::LoopBegin { exits })?;
+        if gathers {
+            self.push(Op::LoopGather)?;
+        }
         self.place_label(head);
         let next = if continues { self.label() } else { end };
         if continues {
             self.push(Op::LoopHead { continued })?;
         }
         self.loops += 1;
+        let gathered = std::mem::replace(&mut self.gathers, gathers);
         frame.breaks.push(exits);
         frame.continues.push(continued);
         // What the body emits can be used in `continuing`: one scope for both.
@@ -341,7 +353,9 @@ impl<'a> CodeBuilder<'a> {
             self.place_label(next);
             self.push(Op::Join { slot: continued, target: end })?;
         }
+        self.gathers = false;
         self.nodes(frame, continuing)?;
+        self.gathers = gathered;
         let site = self.site(span);
         match break_if {
             Some(condition) => {
@@ -355,7 +369,11 @@ impl<'a> CodeBuilder<'a> {
         frame.continues.pop();
         self.loops -= 1;
         self.place_label(end);
-        self.push(Op::LoopEnd { exits, target: outer })?;
+        self.push(if gathers {
+            Op::LoopMeet { exits, target: outer }
+        } else {
+            Op::LoopEnd { exits, target: outer }
+        })?;
         (self.slots, self.top) = (slots, top);
         frame.aliases.truncate(aliases);
         Ok(())
@@ -509,10 +527,31 @@ impl<'a> CodeBuilder<'a> {
 }
 
 /// The block of a body that is nothing but a `break`.
-fn lone_break(body: &Body) -> Option<crate::units::BlockId> {
+fn lone_break(body: &Body) -> Option<BlockId> {
     let [Node::Straight(straight)] = body.nodes.as_slice() else { return None };
     let lone = straight.statements.len() == 1 && straight.jump() == Some(Jump::Break);
     lone.then_some(straight.block)
+}
+
+/// Whether the arm that begins with a block is the accepting one of a branch; nothing where it is neither.
+fn chosen(accept: &Body, reject: &Body, arm: BlockId) -> Option<bool> {
+    let begins = |body: &Body| {
+        let mut first = None;
+        for_each_block(body, &mut |straight| first = first.or(Some(straight.block)));
+        first == Some(arm)
+    };
+    if begins(accept) { Some(true) } else { begins(reject).then_some(false) }
+}
+
+/// Whether a branch with such an arm lies in a loop's body, and in no loop inside it.
+fn waits_in(body: &Body, arm: BlockId) -> bool {
+    body.nodes.iter().any(|node| match node {
+        Node::Straight(_) | Node::Loop { .. } => false,
+        Node::If { accept, reject, .. } => {
+            chosen(accept, reject, arm).is_some() || waits_in(accept, arm) || waits_in(reject, arm)
+        }
+        Node::Switch { cases, .. } => cases.iter().any(|case| waits_in(&case.body, arm)),
+    })
 }
 
 /// Whether a function returns only at its very end.

@@ -29,6 +29,7 @@ use naga::{
 
 use self::called::Called;
 use self::shape::{PlaceRoot, PlaceShape, VariablePlace};
+use super::arrange::Postponed;
 use super::error::{Limit, SimulateError};
 use super::op::{
     At, AtomicOp, FOLLOW_NONE, FollowId, Op, Owner, ROOT_WORKGROUP, Reg, SiteId, Slot, Target,
@@ -55,7 +56,7 @@ type Result<T> = std::result::Result<T, SimulateError>;
 ///
 /// [`SimulateError::Unsupported`] with the expression and its line, [`SimulateError::Limit`] when
 /// the program is too large.
-pub(super) fn compile(program: &Program) -> Result<Code> {
+pub(super) fn compile(program: &Program, postponed: Option<Postponed>) -> Result<Code> {
     // Constants take the first registers, but how many there are is known at the end only: the
     // second pass starts with all of them.
     let mut fixed = IndexMap::new();
@@ -63,6 +64,7 @@ pub(super) fn compile(program: &Program) -> Result<Code> {
     loop {
         let before = fixed.len();
         let mut builder = CodeBuilder::new(program, &followed, fixed)?;
+        builder.postponed = postponed;
         builder.entry_point()?;
         if builder.fixed.len() == before {
             return builder.finish();
@@ -158,6 +160,9 @@ struct CodeBuilder<'a> {
     workgroup_bytes: u32,
     barriers: bool,
     loops: u32,
+    postponed: Option<Postponed>,
+    /// Whether the innermost loop is one in which lanes are postponed.
+    gathers: bool,
     calls: u32,
     called: Called,
 }
@@ -197,6 +202,8 @@ impl<'a> CodeBuilder<'a> {
             workgroup_bytes: 0,
             barriers: false,
             loops: 0,
+            postponed: None,
+            gathers: false,
             calls: 0,
             called: Called::new(program),
         };
@@ -684,7 +691,8 @@ fn link(op: &mut Op, labels: &[u32]) {
     | Op::CaseBegin { target, .. }
     | Op::LoopBack { head: target, .. }
     | Op::LoopBackUnless { head: target, .. }
-    | Op::LoopEnd { target, .. } = op
+    | Op::LoopEnd { target, .. }
+    | Op::LoopMeet { target, .. } = op
     {
         *target = labels[*target as usize];
     }

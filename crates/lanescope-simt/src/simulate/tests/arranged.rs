@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::program::Fixed;
-use crate::simulate::Arrangement;
+use crate::simulate::{Arrangement, Postponed};
 
 /// Odd invocations do something that the others do not; `output` says what each was.
 const ODD: &str = "
@@ -96,4 +96,53 @@ fn what_ties_an_invocation_to_its_place() {
     assert_eq!(fixed("output[id] = 1u;", local), [Fixed::Workgroup]);
     let count = "@builtin(num_workgroups) id: vec3u";
     assert_eq!(fixed("output[id.x] = 1u;", count), [Fixed::WorkgroupCount]);
+}
+
+/// Lane l comes to the long part in the turns i with (i + l) % 4 = 0.
+const TURNS: &str = "
+@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(8)
+fn main(@builtin(local_invocation_index) lane: u32) {
+    var word = lane;
+    for (var i = 0u; i < 8u; i++) {
+        // block: turn
+        word += i;
+        LONG
+        // block: rest
+        word ^= 5u;
+    }
+    // block: end
+    output[lane] = word;
+}";
+
+#[test]
+fn lanes_that_wait_at_a_branch_take_it_together() {
+    let taken = "if (i + lane) % 4u == 0u {\n// block: long\nword = word * 3u;\n}";
+    let skipped = "if (i + lane) % 4u != 0u {\n// block: arm\ncontinue;\n}\n// block: long\nword = word * 3u;";
+    for (long, others) in [(taken, false), (skipped, true)] {
+        let text = TURNS.replace("LONG", long);
+        let program = program(&text);
+        let label = |name: &str| {
+            let found = program.blocks().iter().find(|block| block.label.as_deref() == Some(name));
+            found.unwrap_or_else(|| panic!("no block {name}")).id
+        };
+        let arm = label(if others { "arm" } else { "long" });
+        let count = |compiled: Compiled, threads: usize| {
+            let mut memory = Memory::new();
+            memory.bind(0, 0, &[0; 32]);
+            let config = Config { threads: Some(threads), ..config(4) };
+            let outcome = compiled.run([1, 1, 1], &mut memory, &config).unwrap();
+            (memory.bytes(0, 0).unwrap(), outcome)
+        };
+        let (bytes, usual) = count(Compiled::new(&program).unwrap(), 1);
+        assert_eq!(counts(&usual, &program, "long"), (16, 16), "a lane a turn, of two subgroups");
+        for threads in [1, 3] {
+            let postponed = Compiled::postponing(&program, Postponed { arm, others }).unwrap();
+            let (same, split) = count(postponed, threads);
+            assert_eq!(same, bytes, "each lane does what it did");
+            assert_eq!(counts(&split, &program, "long"), (4, 16), "all lanes twice");
+            // Four turns until all have come, four more, and three until lane 0 is done.
+            assert_eq!(counts(&split, &program, "turn"), (22, 64));
+        }
+    }
 }

@@ -1,0 +1,164 @@
+//! What advice is worth: shaders with a known cause, edits beside what trials say, and shaders that were
+//! once given advice that was false.
+//!
+//! Input: `new.md` and `corpus.md`, whose causes were written down before any advice on them was looked at;
+//! random programs; the shaders of a trial. Output: failures. `lab worth` shows the same as tables, over more programs.
+
+mod cases;
+mod edits;
+
+use std::path::Path;
+
+use lanescope::run::what_if::Budget;
+use lanescope::units::Width;
+use libtest_mimic::Trial;
+use rayon::prelude::*;
+use tempfile::TempDir;
+
+use crate::support::agreement::{launch, program as random_program};
+use crate::support::program;
+use crate::support::random_program::Options;
+use cases::Case;
+
+/// Random programs that are tried.
+const PROGRAMS: u64 = 60;
+
+/// Workgroups of each.
+const WORKGROUPS: u32 = 8;
+
+/// How far what a card says may lie from what the edit saves.
+const WITHIN: f64 = 0.05;
+
+/// Shaders whose first card names another line, or says another saving, each with what is so.
+const MISSED: [(&str, &str); 3] = [
+    ("bitonic_in_a_workgroup", "no card: half as many invocations are another program"),
+    ("return_in_loop", "no card: the label's edit saves nothing either"),
+    (
+        "stream_compaction",
+        "the first card names the line on which the branch's condition is worked out",
+    ),
+];
+
+/// Checks that need no driver.
+pub(crate) fn trials() -> Vec<Trial> {
+    let checks: [(&str, fn()); 6] = [
+        ("worth::first_cards_name_the_known_cause", causes_are_named),
+        ("worth::no_card_saves_less_than_it_says", no_card_overstates),
+        ("worth::a_tree_that_is_never_walked_is_told_before_advice", made_up_tree),
+        ("worth::reads_past_the_end_are_blamed_on_the_default_launch", default_launch),
+        ("worth::scattered_loads_are_not_nothing_to_advise", scattered),
+        ("worth::offsets_are_made_up_as_offsets", made_up_offsets),
+    ];
+    checks
+        .into_iter()
+        .map(|(name, check)| {
+            Trial::test(name, move || {
+                check();
+                Ok(())
+            })
+        })
+        .collect()
+}
+
+fn width() -> Width {
+    Width::new(32).unwrap()
+}
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+fn all_cases() -> Vec<Case> {
+    let read = |name: &str| std::fs::read_to_string(folder().join("worth").join(name)).unwrap();
+    let corpus =
+        |name: &str| std::fs::read_to_string(folder().join(format!("wgsl/{name}.wgsl"))).ok();
+    let mut all = cases::read(&read("new.md"), &|_| None);
+    all.extend(cases::read(&read("corpus.md"), &corpus));
+    all
+}
+
+fn causes_are_named() {
+    let all = all_cases();
+    assert_eq!(all.len(), 60);
+    let missed: Vec<String> = all
+        .par_iter()
+        .filter_map(|case| {
+            let found = case.check(width(), &[|_| true]).remove(0);
+            let missed = !found.names(case.line) || !found.is_within(WITHIN);
+            missed.then(|| format!("{}: {} {}: {found:?}", case.name, case.rule, case.line))
+        })
+        .collect();
+    let known =
+        |text: &&String| !MISSED.iter().any(|(name, _)| text.starts_with(&format!("{name}:")));
+    let other: Vec<&String> = missed.iter().filter(known).collect();
+    assert!(other.is_empty(), "{other:#?}");
+    assert_eq!(missed.len(), MISSED.len(), "a miss that is none any more: {missed:#?}");
+}
+
+fn no_card_overstates() {
+    let seeds: Vec<u64> = (1..=PROGRAMS).collect();
+    let found: Vec<(u64, edits::Verified)> = seeds
+        .par_iter()
+        .flat_map(|&seed| {
+            let options = Options { subgroups: seed.is_multiple_of(2), ..Options::ALL };
+            let mut program = random_program(seed, options);
+            program.workgroups = WORKGROUPS;
+            let verified = edits::verify(&launch(&program, seed), width(), Budget::Everything);
+            verified.unwrap().into_iter().map(|verified| (seed, verified)).collect::<Vec<_>>()
+        })
+        .collect();
+    let edited = found.iter().filter(|(_, verified)| verified.saved.is_some()).count();
+    assert!(edited > 20, "{edited} trials were edited");
+    let wrong: Vec<_> = found.iter().filter(|(_, verified)| verified.is_false()).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What `lanescope profile` prints of a shader of the trial.
+fn profiled(name: &str, arguments: &[&str]) -> (String, String) {
+    let text = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("src/analyze/advice/tests/trial.md"),
+    );
+    let text = text.unwrap();
+    let (_, section) = text.split_once(&format!("## {name}\n```wgsl\n")).unwrap();
+    let folder = TempDir::new().unwrap();
+    program::write(&folder.path().join("a.wgsl"), section.split_once("```").unwrap().0);
+    let all = [&["profile", "a.wgsl", "--device", "sim:32"], arguments].concat();
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &all));
+    assert_eq!(code, 0, "{stderr}");
+    (stdout, stderr)
+}
+
+fn made_up_tree() {
+    let (stdout, _) = profiled("bvh", &["--n", "1024"]);
+    let note = stdout.find("nodes").unwrap_or_else(|| panic!("{stdout}"));
+    let advice = stdout.find("Advice").unwrap_or(stdout.len());
+    assert!(note < advice, "{stdout}");
+    assert!(stdout.contains("of generated data") && !stdout.contains("guaranteed"), "{stdout}");
+}
+
+fn default_launch() {
+    let (_, stderr) = profiled("scan", &["--n", "4096"]);
+    assert!(stderr.contains("out of bounds") && stderr.contains("--workgroups"), "{stderr}");
+}
+
+fn scattered() {
+    let (stdout, _) = profiled("stride", &["--n", "4096"]);
+    assert!(!stdout.contains("Nothing to advise"), "{stdout}");
+    for card in ["scattered_access", "crowded_atomic"] {
+        assert!(stdout.contains(card), "{card}: {stdout}");
+    }
+}
+
+/// An array that is read at i and i + 1 and decides turns holds offsets: by default and in the file that
+/// `--init` writes, whose figures stay those of generated data.
+fn made_up_offsets() {
+    let (stdout, _) = profiled("spmv", &["--init"]);
+    assert!(
+        stdout.contains("fill = { offsets = { last = \"8 * n\", lengths = \"uniform\" } }"),
+        "{stdout}"
+    );
+    assert!(stdout.contains("elements = \"n + 1\""), "{stdout}");
+    let (stdout, stderr) = profiled("spmv", &["--n", "4096"]);
+    assert!(stdout.contains("of generated data"), "{stdout}");
+    assert!(!stderr.contains("out of bounds"), "{stderr}");
+}
