@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    kernel::{Buffer, Fill, Launch, ScalarType, Workgroups},
+    kernel::{Buffer, Fill, Launch, ScalarType},
     record::{
         Backend, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Device, DeviceKind, Dispatch, Host,
         KernelNote, Measurement, Method, Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState,
@@ -366,35 +366,11 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         scalar: ScalarType::U32,
         output: false,
     };
+    let buffers = vec![buffer("table", fill), buffer("sums", Fill::Zero)];
     let launch = Launch {
-        bytes: None,
         kernel: "shaders/demo.wgsl".to_owned(),
-        file: "demo.wgsl".to_owned(),
-        source: source.to_owned(),
-        spirv: None,
         parameters: BTreeMap::from([("n".to_owned(), Value::Integer(4096))]),
-        seed: 1,
-        overrides: BTreeMap::new(),
-        buffers: vec![buffer("table", fill), buffer("sums", Fill::Zero)],
-        dispatches: vec![crate::kernel::Dispatch {
-            entry_point: "main".to_owned(),
-            workgroups: Workgroups::Direct([workgroups, 1, 1]),
-            native: None,
-            overrides: BTreeMap::new(),
-            setup: false,
-        }],
-        repeatable: true,
-        trusted: false,
-        workgroup_memory_zeroed: true,
-        immediates: Vec::new(),
-        reference: None,
-        expected: BTreeMap::new(),
-        shown: Vec::new(),
-        exempt_from_agreement: None,
-        for_widths: false,
-        inputs_hashed: false,
-        textures: Vec::new(),
-        samplers: Vec::new(),
+        ..Launch::of_shader("demo.wgsl", source, buffers, [workgroups, 1, 1])
     };
     simulated_launch(&launch, widths)
 }

@@ -7,9 +7,9 @@
 //!
 //! Threads of a GPU run in lockstep groups, *subgroups* (warps, wavefronts) of *W* lanes. Where the
 //! lanes of one subgroup branch apart, it runs every path, and the lanes that are masked out are
-//! wasted. lanescope runs WGSL compute kernels and counts, for each *basic block*, its *issues*
+//! wasted. lanescope runs WGSL compute kernels and counts, for each *basic block*, its *executions*
 //! (how often a subgroup executed it) and its *lanes* (how many were active, summed over the
-//! issues). It times the same kernels without counters, and runs them on a simulator of any width,
+//! executions). It times the same kernels without counters, and runs them on a simulator of any width,
 //! so that a device can be held against a definition, and a time against a prediction.
 //!
 //! # How data flow

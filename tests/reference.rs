@@ -468,3 +468,33 @@ fn what_a_known_time_comes_from_is_told() {
     let scan = verdicts("h200-vulkan/scan-sizes", "scan/device", &at("n", -67_108_864));
     assert!(scan.iter().all(|verdict| *verdict == Some(Memory)), "{scan:?}");
 }
+
+#[test]
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn a_device_of_32_lanes_takes_what_is_predicted_and_does_not_care_beyond_runs_of_32() {
+    let run = load("h200-cuda-vulkan/grain-run_lengths");
+    for device in ["wgpu:0", "cuda:0"] {
+        let timed = run.measurements.iter().filter(|measurement| measurement.device == device);
+        let rows = timed.map(|measurement| {
+            let Some(Value::Integer(length)) = measurement.parameters.get("run") else {
+                panic!("{:?}", measurement.parameters)
+            };
+            let blocks = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+            let operations: u64 = blocks.map(|block| block.operations * block.executions.0).sum();
+            (*length, (measurement.time.as_ref().unwrap().median_ns.0, operations as f64))
+        });
+        let rows: std::collections::BTreeMap<i64, (f64, f64)> = rows.collect();
+        let lengths: Vec<i64> = rows.keys().copied().collect();
+        assert_eq!(lengths, [1, 2, 4, 8, 16, 32, 64, 128], "{device}");
+        let over_128 = |length: i64| {
+            let ((time, operations), (time_128, operations_128)) = (rows[&length], rows[&128]);
+            (time / time_128, operations / operations_128)
+        };
+        for length in lengths {
+            let (time, predicted) = over_128(length);
+            assert!((time / predicted - 1.0).abs() < 0.05, "{device} {length}: {time} {predicted}");
+            let alike = if length < 32 { over_128(1).0 } else { 1.0 };
+            assert!((time / alike - 1.0).abs() < 0.005, "{device} {length}: {time}, {alike}");
+        }
+    }
+}

@@ -1,11 +1,10 @@
-//! The page of findings: a verdict for each claim of the ledger, by all committed records and tables.
+//! The pages of findings on claims: a verdict for each claim of the ledger, by all committed records and tables, and
+//! the texts' checklists with them.
 //!
-//! Input: `results/records` and `results/other/cuda`. Output: `docs/findings/claims.md`; with `--check` nothing is
-//! written, and exit code 1 says that it would change.
+//! Input: `results/records` and `results/other/cuda`. Output: `docs/findings/claims.md` and
+//! `docs/findings/checklist.md`; with `--check` nothing is written, and exit code 1 says that one would change.
 //!
 //! `cargo run --release -p lab -- findings`
-
-#![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,18 +12,21 @@ use std::process::ExitCode;
 use lanescope::claims::{FactTable, Judged, Record, judge, ledger};
 use lanescope::{present, store};
 
+use crate::generated::{Arguments, write};
 use crate::root;
 
-/// Writes the page of findings.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
-    /// Write nothing; exit code 1 where the file would change.
-    #[arg(long)]
-    check: bool,
-}
+/// The pages of verdicts and of checklists.
+const FILES: [&str; 2] = ["docs/findings/claims.md", "docs/findings/checklist.md"];
 
-/// The page.
-const FILE: &str = "docs/findings/claims.md";
+/// What stands above the checklists.
+const CHECKLIST: &str = "\
+# Which items of the texts' checklists are worth ticking?
+
+Five published texts end in advice, some as lists to tick. Each item stands beside the claim that it rests on, what the
+committed records make of that claim, and the figures that decided. This page is made with
+[that of all claims](claims.md), by `cargo run --release -p lab -- findings`; what the verdicts mean stands there.
+
+";
 
 /// What stands above the verdicts.
 const HEAD: &str = "\
@@ -41,22 +43,20 @@ with the record of the figure that decided, and a command that measures it again
 
 ";
 
-#[expect(clippy::disallowed_methods, reason = "writes a file of the checkout")]
+/// Writes the pages of findings on claims.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let path = root().join(FILE);
-    let made = text(&root())?;
-    let same = std::fs::read_to_string(&path).is_ok_and(|committed| committed == made);
-    if arguments.check {
-        println!("{FILE} is {}", if same { "current" } else { "stale: run `lab findings`" });
-        return Ok(if same { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    let mut code = ExitCode::SUCCESS;
+    for (file, text) in FILES.into_iter().zip(texts(&root())?) {
+        let made = write(file, &text, arguments)?;
+        if made != ExitCode::SUCCESS {
+            code = made;
+        }
     }
-    std::fs::write(&path, made)?;
-    println!("{FILE}: {}", if same { "unchanged" } else { "written" });
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
-/// The page's text.
-fn text(root: &Path) -> anyhow::Result<String> {
+/// The pages' texts.
+fn texts(root: &Path) -> anyhow::Result<[String; 2]> {
     let results = root.join("results");
     let mut records = Vec::new();
     for file in files(&results.join("records"), ".json.xz")? {
@@ -70,7 +70,10 @@ fn text(root: &Path) -> anyhow::Result<String> {
     }
     let judged: Vec<Judged> =
         ledger()?.iter().map(|claim| judge(claim, &records, &tables)).collect();
-    Ok(format!("{HEAD}{}", present::claims_markdown(&judged)))
+    Ok([
+        format!("{HEAD}{}", present::claims_markdown(&judged)),
+        format!("{CHECKLIST}{}", present::claims_checklist(&judged)),
+    ])
 }
 
 /// A file by its path in a folder, without its ending.
@@ -100,8 +103,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_is_that_of_the_records() {
-        let committed = std::fs::read_to_string(root().join(FILE)).unwrap();
-        assert!(committed == text(&root()).unwrap(), "{FILE} is stale: run `lab findings`");
+    fn the_pages_are_those_of_the_records() {
+        for (file, made) in FILES.into_iter().zip(texts(&root()).unwrap()) {
+            let committed = std::fs::read_to_string(root().join(file)).unwrap();
+            assert!(committed == made, "{file} is stale: run `lab findings`");
+        }
     }
 }

@@ -6,8 +6,6 @@
 //!
 //! `cargo run --release -p lab -- index`
 
-#![expect(clippy::print_stdout, reason = "a program for the terminal")]
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,15 +14,8 @@ use anyhow::{Context, ensure};
 use lanescope::record::{DeviceKind, Run};
 use serde::Serialize;
 
+use crate::generated::{Arguments, write};
 use crate::root;
-
-/// Writes the index of the committed records.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
-    /// Write nothing; exit code 1 where the file would change.
-    #[arg(long)]
-    check: bool,
-}
 
 /// The index.
 const FILE: &str = "results/index.toml";
@@ -66,18 +57,9 @@ struct Index {
     record: Vec<IndexRow>,
 }
 
-#[expect(clippy::disallowed_methods, reason = "writes a file of the checkout")]
+/// Writes the index of the committed records.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let path = root().join(FILE);
-    let made = text(&root())?;
-    let same = std::fs::read_to_string(&path).is_ok_and(|committed| committed == made);
-    if arguments.check {
-        println!("{FILE} is {}", if same { "current" } else { "stale: run `lab index`" });
-        return Ok(if same { ExitCode::SUCCESS } else { ExitCode::FAILURE });
-    }
-    std::fs::write(&path, made)?;
-    println!("{FILE}: {}", if same { "unchanged" } else { "written" });
-    Ok(ExitCode::SUCCESS)
+    write(FILE, &text(&root())?, arguments)
 }
 
 /// The text of the index of a checkout.

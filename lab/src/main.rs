@@ -7,6 +7,9 @@ mod agreement;
 mod answers;
 mod embed_ptx;
 mod findings;
+mod generated;
+mod growth;
+mod hostile;
 mod index;
 mod overhead;
 mod pages;
@@ -37,9 +40,13 @@ enum Task {
     /// Compiles the PTX that lanescope brings, where it is stale.
     EmbedPtx(embed_ptx::Arguments),
     /// Writes the page of findings: a verdict for each claim.
-    Findings(findings::Arguments),
+    Findings(generated::Arguments),
+    /// What large inputs cost, in doublings.
+    Growth(growth::Arguments),
+    /// Runs the program on hostile inputs.
+    Hostile(hostile::Arguments),
     /// Writes the index of the committed records.
-    Index(index::Arguments),
+    Index(generated::Arguments),
     /// What counting costs on a device.
     Overhead(overhead::Arguments),
     /// Writes the pages of `docs` that are made of templates.
@@ -49,7 +56,7 @@ enum Task {
     /// Times the library's algorithms beside their peers.
     Peers(peers::Arguments),
     /// Writes the JSON Schema of the record.
-    Schema(schema::Arguments),
+    Schema(generated::Arguments),
     /// Builds the documentation as one static site.
     Site(site::Arguments),
     /// Random sorts and compactions on a device.
@@ -75,6 +82,8 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Answers(arguments) => answers::run(&arguments),
         Task::EmbedPtx(arguments) => embed_ptx::run(&arguments),
         Task::Findings(arguments) => findings::run(&arguments),
+        Task::Growth(arguments) => growth::run(&arguments),
+        Task::Hostile(arguments) => hostile::run(&arguments),
         Task::Index(arguments) => index::run(&arguments),
         Task::Overhead(arguments) => overhead::run(&arguments),
         Task::Pages(arguments) => pages::run(&arguments),

@@ -8,8 +8,6 @@
 //!
 //! `cargo run --release -p lab -- schema`
 
-#![expect(clippy::print_stdout, reason = "a program for the terminal")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,15 +18,8 @@ use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Value, json};
 use syn::{Attribute, Expr, Field, Fields, GenericArgument, Item, Lit, PathArguments, Type};
 
+use crate::generated::{Arguments, write};
 use crate::root;
-
-/// Writes the JSON Schema of the record.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
-    /// Write nothing; exit code 1 where the file would change.
-    #[arg(long)]
-    check: bool,
-}
 
 /// The schema.
 const FILE: &str = "docs/record.schema.json";
@@ -51,20 +42,9 @@ const PARAMETERS: [(&str, &str); 3] = [("R", "Written"), ("D", "Dispatch"), ("B"
 /// Types that write themselves, and as what.
 const BY_HAND: [(&str, &str); 2] = [("Tag", "string"), ("Width", "integer")];
 
-#[expect(clippy::disallowed_methods, reason = "writes a file of the checkout")]
+/// Writes the JSON Schema of the record.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let text = text(&root())?;
-    let path = root().join(FILE);
-    if std::fs::read_to_string(&path).is_ok_and(|written| written == text) {
-        println!("{FILE} is current");
-        return Ok(ExitCode::SUCCESS);
-    }
-    println!("{FILE}: {}", if arguments.check { "stale" } else { "written" });
-    if arguments.check {
-        return Ok(ExitCode::FAILURE);
-    }
-    std::fs::write(&path, text)?;
-    Ok(ExitCode::SUCCESS)
+    write(FILE, &text(&root())?, arguments)
 }
 
 /// The schema's text.
@@ -151,9 +131,9 @@ impl Schema {
                     }
                     Fields::Unnamed(_) | Fields::Unit => bail!("{name} has no fields with names"),
                 };
-                described(made, &item.attrs)
+                describe(made, &item.attrs)
             }
-            Kind::Enum(item) => described(self.choice(item)?, &item.attrs),
+            Kind::Enum(item) => describe(self.choice(item)?, &item.attrs),
         };
         self.kinds.insert(name.to_owned(), kind);
         Ok(found)
@@ -165,7 +145,7 @@ impl Schema {
         for field in fields {
             let serde = serde(&field.attrs)?;
             if serde.contains_key("flatten") {
-                let inner = self.named(&field.ty)?;
+                let inner = self.find_name(&field.ty)?;
                 let inner = self.definition(&inner)?;
                 let part = |key: &str| inner.get(key).cloned().unwrap_or_default();
                 properties.extend(part("properties").as_object().cloned().unwrap_or_default());
@@ -180,7 +160,7 @@ impl Schema {
             if !optional {
                 required.push(name.clone().into());
             }
-            properties.insert(name, described(self.of(&field.ty)?, &field.attrs));
+            properties.insert(name, describe(self.of(&field.ty)?, &field.attrs));
         }
         required.sort_by_key(Value::to_string);
         Ok(json!({ "type": "object", "properties": properties, "required": required }))
@@ -196,7 +176,7 @@ impl Schema {
             let renamed = serde(&variant.attrs)?.get("rename").cloned();
             let word = match renamed {
                 Some(word) => word,
-                None => cased(&variant.ident.to_string(), case)?,
+                None => change_case(&variant.ident.to_string(), case)?,
             };
             let inner = match &variant.fields {
                 Fields::Unit => {
@@ -271,7 +251,7 @@ impl Schema {
                 if let Some((_, written)) = BY_HAND.iter().find(|(by_hand, _)| *by_hand == name) {
                     return Ok(json!({ "type": written }));
                 }
-                let name = self.named(kind)?;
+                let name = self.find_name(kind)?;
                 self.wanted.insert(name.clone());
                 json!({ "$ref": format!("#/definitions/{name}") })
             }
@@ -279,7 +259,7 @@ impl Schema {
     }
 
     /// The name of a type of ours, parameters replaced.
-    fn named(&self, kind: &Type) -> anyhow::Result<String> {
+    fn find_name(&self, kind: &Type) -> anyhow::Result<String> {
         let (name, _) = outer(kind).context("a type that is no name")?;
         let replaced = PARAMETERS.iter().find(|(parameter, _)| *parameter == name);
         let name = replaced.map_or(name, |(_, stands)| (*stands).to_owned());
@@ -359,7 +339,7 @@ fn serde(attributes: &[Attribute]) -> anyhow::Result<BTreeMap<String, String>> {
 }
 
 /// A variant's word.
-fn cased(name: &str, case: Option<&str>) -> anyhow::Result<String> {
+fn change_case(name: &str, case: Option<&str>) -> anyhow::Result<String> {
     Ok(match case {
         None => name.to_owned(),
         Some("lowercase") => name.to_lowercase(),
@@ -378,7 +358,7 @@ fn cased(name: &str, case: Option<&str>) -> anyhow::Result<String> {
 }
 
 /// A schema with the first sentence of the documentation.
-fn described(schema: Value, attributes: &[Attribute]) -> Value {
+fn describe(schema: Value, attributes: &[Attribute]) -> Value {
     let docs = attributes.iter().filter_map(|attribute| match &attribute.meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
             Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),

@@ -40,9 +40,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let book = Book::read(&root())?;
     for file in &book.files {
-        let to = out.join("src").join(file);
+        let to = out.join("src").join(place(file));
         std::fs::create_dir_all(to.parent().context("no folder")?)?;
-        std::fs::copy(root().join(file), to)?;
+        if is_page(file) {
+            std::fs::write(to, page_text(&std::fs::read_to_string(root().join(file))?))?;
+        } else {
+            std::fs::copy(root().join(file), to)?;
+        }
     }
     std::fs::write(out.join("src/SUMMARY.md"), book.summary()?)?;
     std::fs::write(
@@ -78,50 +82,53 @@ struct Book {
 }
 
 impl Book {
-    /// Follows links from the README on.
+    /// Follows links from the index of the documentation on, page by page in the order in which they are found.
     fn read(root: &Path) -> anyhow::Result<Self> {
         let mut book = Self::default();
-        book.add(root, Path::new("README.md"))?;
+        book.add(root, PathBuf::from("docs/README.md"));
+        let mut next = 0;
+        while next < book.pages.len() {
+            book.follow(root, next)?;
+            next += 1;
+        }
         Ok(book)
     }
 
-    /// Adds a file and, of a page, what it links to.
-    fn add(&mut self, root: &Path, file: &Path) -> anyhow::Result<()> {
-        if !root.join(file).is_file() || !self.files.insert(file.to_owned()) {
-            return Ok(());
-        }
-        if file.extension().is_none_or(|ending| ending != "md") {
-            return Ok(());
-        }
-        self.pages.push(file.to_owned());
-        let text = std::fs::read_to_string(root.join(file))?;
-        for rest in text.split("](").skip(1) {
-            let link = rest.split([')', '#']).next().unwrap_or_default();
-            if !link.is_empty() && !link.contains("://") && !link.contains(char::is_whitespace) {
-                self.add(root, &resolve(file, link))?;
-            }
+    /// Adds what a page links to, after all that is there.
+    fn follow(&mut self, root: &Path, page: usize) -> anyhow::Result<()> {
+        let page = self.pages[page].clone();
+        for link in links(&std::fs::read_to_string(root.join(&page))?) {
+            self.add(root, resolve(&page, &link));
         }
         Ok(())
+    }
+
+    fn add(&mut self, root: &Path, file: PathBuf) {
+        if root.join(&file).is_file() && self.files.insert(file.clone()) && is_page(&file) {
+            self.pages.push(file);
+        }
     }
 
     /// mdbook's table of contents: pages of a folder beneath the folder's own, in the order in which links lead
     /// to them.
     fn summary(&self) -> anyhow::Result<String> {
-        let mut text = "# Summary\n\n[lanescope](README.md)\n\n".to_owned();
+        let mut text = "# Summary\n\n[lanescope](index.md)\n\n".to_owned();
         self.list_beneath(None, 0, &mut text)?;
         Ok(text)
     }
 
-    /// Lists the pages beneath one; beneath none, those that no page but the first is above.
+    /// Lists the pages beneath one; beneath none, those that no page is above, but for the README.
     fn list_beneath(
         &self,
         above: Option<&Path>,
         depth: usize,
         text: &mut String,
     ) -> anyhow::Result<()> {
-        let beneath = self.pages.iter().skip(1).filter(|page| self.above(page) == above);
+        let beneath = self.pages.iter().filter(|page| self.above(page) == above);
+        let beneath = beneath.filter(|page| page.as_path() != Path::new("README.md"));
         for page in beneath {
-            *text += &format!("{:depth$}- [{}]({})\n", "", title(page)?, page.display());
+            let at = place(page);
+            *text += &format!("{:depth$}- [{}]({})\n", "", title(page)?, at.display());
             self.list_beneath(Some(page), depth + 2, text)?;
         }
         Ok(())
@@ -135,6 +142,44 @@ impl Book {
             .find_map(|head| self.pages.iter().find(|other| **other == head && *other != page));
         found.map(PathBuf::as_path)
     }
+}
+
+fn is_page(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "md")
+}
+
+/// Where a file lies in the site: mdbook makes a folder's page of `index.md`, and leaves links to `README.md`
+/// without a page.
+fn place(file: &Path) -> PathBuf {
+    if file.file_name().is_some_and(|name| name == "README.md") {
+        file.with_file_name("index.md")
+    } else {
+        file.to_owned()
+    }
+}
+
+/// A page as the site has it: with links to where pages lie there.
+fn page_text(text: &str) -> String {
+    let mut parts = text.split("](");
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (link, rest) = part.split_at(part.find([')', '#']).unwrap_or(0));
+        let local = !link.contains("://");
+        let link =
+            if local { place(Path::new(link)).display().to_string() } else { link.to_owned() };
+        whole += &format!("]({link}{rest}");
+    }
+    whole
+}
+
+/// Where a page's links and pictures lead that stay in the checkout.
+fn links(text: &str) -> Vec<String> {
+    let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    let pictures = text.split("<img src=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let local = |link: &&str| {
+        !link.is_empty() && !link.contains("://") && !link.contains(char::is_whitespace)
+    };
+    links.chain(pictures).filter(local).map(str::to_owned).collect()
 }
 
 /// A page's first heading.
@@ -172,13 +217,18 @@ mod tests {
             let line = summary.lines().find(|line| line.ends_with(&format!("({page})")));
             line.and_then(|line| line.find('-')).unwrap_or_else(|| panic!("{page}\n{summary}"))
         };
-        assert_eq!(depth("docs/README.md"), 0);
-        assert_eq!([depth("docs/width.md"), depth("docs/findings/README.md")], [2, 2]);
+        assert_eq!(depth("docs/index.md"), 0);
+        assert_eq!([depth("docs/width.md"), depth("docs/findings/index.md")], [2, 2]);
+        let at = |page: &str| summary.find(page).unwrap_or_else(|| panic!("{page}\n{summary}"));
+        let order =
+            ["(index.md)", "(docs/index.md)", "(docs/profile.md)", "(CHANGELOG.md)"].map(at);
+        assert!(order.is_sorted(), "{summary}");
         assert_eq!([depth("docs/findings/peers.md"), depth("docs/contributing/rule.md")], [4, 4]);
         assert_eq!(depth("CHANGELOG.md"), 0);
         for path in crate::index::files(&root().join("docs")).unwrap() {
             let page = crate::index::relative(&root(), &path).unwrap();
             if page.ends_with(".md") {
+                let page = page.replace("README.md", "index.md");
                 assert_eq!(summary.matches(&format!("({page})")).count(), 1, "{page}\n{summary}");
             }
         }
@@ -187,6 +237,22 @@ mod tests {
                 .iter()
                 .any(|file| file.extension().is_some_and(|extension| extension == "svg"))
         );
+    }
+
+    #[test]
+    fn every_link_and_picture_of_the_site_leads_to_a_file_of_it() {
+        let book = Book::read(&root()).unwrap();
+        let there: BTreeSet<PathBuf> = book.files.iter().map(|file| place(file)).collect();
+        let mut dead = Vec::new();
+        for page in &book.pages {
+            let text = page_text(&std::fs::read_to_string(root().join(page)).unwrap());
+            let to = links(&text).into_iter().map(|link| resolve(&place(page), &link));
+            let missing = to.filter(|to| !there.contains(to));
+            dead.extend(missing.map(|to| format!("{} in {}", to.display(), page.display())));
+        }
+        assert!(dead.is_empty(), "{dead:#?}");
+        let pictures = there.iter().filter(|file| file.extension().is_some_and(|end| end == "png"));
+        assert!(pictures.count() >= 6);
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     for seed in seed..seed + count {
         tell(format!("compaction of seed {seed}"), compact(&gpu, seed, n_max.min(most)));
     }
-    tell("what will not do".to_owned(), refused(&gpu, most));
+    tell("what will not do".to_owned(), refuses_what_will_not_do(&gpu, most));
     println!("{sorts} sorts and {count} compactions, {wrong} wrong");
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -202,7 +202,7 @@ fn compact(gpu: &Gpu, seed: u64, n_max: u32) -> anyhow::Result<()> {
 }
 
 /// Bits that there are not, too many keys, and buffers that will not do are refused by their names.
-fn refused(gpu: &Gpu, most: u32) -> anyhow::Result<()> {
+fn refuses_what_will_not_do(gpu: &Gpu, most: u32) -> anyhow::Result<()> {
     let whole = || gpu.buffer(words_of(100), &[]);
     let (keys, sorted, payload, payload_sorted) = (whole(), whole(), whole(), whole());
     let unstored = gpu.device.create_buffer(&wgpu::BufferDescriptor {

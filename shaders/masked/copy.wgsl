@@ -4,17 +4,6 @@
 // into two dimensions.
 // Divergence expected: none but the guard's.
 
-override size: u32 = 256u;
-
-struct Params {
-    n: u32,
-    run: u32,
-}
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> a: array<f32>;
-@group(0) @binding(2) var<storage, read_write> b: array<f32>;
-
 fn copied(workgroup: vec3<u32>, grid: vec3<u32>, local_index: u32, stride: u32, first: u32) {
     let number = (workgroup.y * grid.x + workgroup.x) * size + local_index;
     let index = number * stride + first;

@@ -3,17 +3,6 @@
 // Dispatch: two of one invocation for each second element; large grids are folded into two dimensions.
 // Divergence expected: none but the guard's. Neighbours read and write words that lie two apart.
 
-override size: u32 = 256u;
-
-struct Params {
-    n: u32,
-    run: u32,
-}
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> a: array<f32>;
-@group(0) @binding(2) var<storage, read_write> b: array<f32>;
-
 fn number(workgroup: vec3<u32>, grid: vec3<u32>, local_index: u32) -> u32 {
     return (workgroup.y * grid.x + workgroup.x) * size + local_index;
 }

@@ -5,16 +5,6 @@
 // Divergence expected: none while the half is a multiple of W; then the first subgroup alone adds,
 // with W / 2 lanes, W / 4, … 1.
 
-alias Element = f32;
-
-struct Params {
-    n: u32,
-}
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> input: array<Element>;
-@group(0) @binding(2) var<storage, read_write> output: array<Element>;
-
 var<workgroup> sums: array<Element, 256>;
 
 @compute @workgroup_size(256)

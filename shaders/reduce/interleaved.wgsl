@@ -5,16 +5,6 @@
 // Divergence expected: at step s one invocation in 2s adds, so the adding lanes are spread over as
 // many subgroups as there are, W / 2 of each at first and one of each in the end.
 
-alias Element = f32;
-
-struct Params {
-    n: u32,
-}
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> input: array<Element>;
-@group(0) @binding(2) var<storage, read_write> output: array<Element>;
-
 var<workgroup> sums: array<Element, 256>;
 
 @compute @workgroup_size(256)

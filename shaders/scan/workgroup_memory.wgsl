@@ -4,18 +4,6 @@
 // are folded into two dimensions.
 // Divergence expected: at step s the first s invocations have nothing to add.
 
-alias Element = u32;
-// Whether element i of the output leaves out element i of the input.
-const EXCLUSIVE = false;
-
-struct Params {
-    n: u32,
-}
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> input: array<Element>;
-@group(0) @binding(2) var<storage, read_write> output: array<Element>;
-
 var<workgroup> sums: array<Element, 256>;
 
 @compute @workgroup_size(256)

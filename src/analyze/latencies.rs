@@ -76,12 +76,12 @@ pub fn latencies(run: &Run) -> Vec<Latencies> {
     });
     let of = |(kernel, unit)| {
         let devices = run.devices.iter();
-        devices.filter_map(move |device| of_device(run, device, kernel, unit))
+        devices.filter_map(move |device| find_latencies(run, device, kernel, unit))
     };
     chains.flat_map(of).collect()
 }
 
-fn of_device(run: &Run, device: &Device, kernel: &str, unit: &str) -> Option<Latencies> {
+fn find_latencies(run: &Run, device: &Device, kernel: &str, unit: &str) -> Option<Latencies> {
     let period = device.timestamp_period_ns?;
     let mut chains: indexmap::IndexMap<LatencyKey, BTreeMap<i64, &Measurement>> =
         indexmap::IndexMap::new();

@@ -169,7 +169,7 @@ pub fn counter(measurement: &Measurement, name: &str) -> Option<f64> {
 }
 
 /// Returns the value of a counter among `counters` by its name.
-fn find_value(counters: &[Counter], name: &str) -> Option<f64> {
+pub(super) fn find_value(counters: &[Counter], name: &str) -> Option<f64> {
     counters.iter().find(|counter| counter.name == name).map(|counter| counter.value)
 }
 

@@ -105,12 +105,10 @@ pub fn marks(profile: &Profile, violations: &[Violation]) -> Vec<Mark> {
 }
 
 fn mark(profile: &Profile, line: u32, kind: &str, level: Level, message: String) -> Mark {
-    let index = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
-    let text = profile.text.as_deref().and_then(|text| text.lines().nth(index)).unwrap_or("");
+    let text = profile.line(line);
     let columns = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     let before = columns(text) - columns(text.trim_start());
-    let lines = profile.text.iter().flat_map(|text| text.split_inclusive('\n'));
-    let begin = lines.take(index).map(str::len).sum::<usize>();
+    let begin = profile.text.as_ref().map_or(0, |text| text.begin(line));
     let begin = begin + text.len() - text.trim_start().len();
     Mark {
         file: profile.file.clone(),

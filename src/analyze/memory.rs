@@ -173,7 +173,7 @@ impl MemoryView {
         let [watched, all] = self.workgroups;
         if watched < all {
             found.push(format!(
-                "{} of {} workgroups were watched, the first ones; --what-if watches all.",
+                "{} of {} workgroups were watched, the first ones.",
                 grouped_text(watched.into()),
                 grouped_text(all.into())
             ));

@@ -44,6 +44,7 @@ mod side_by_side;
 mod sizes;
 mod sorting;
 mod speedups;
+pub mod stalls;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -76,13 +77,13 @@ pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines
 pub use marks::{Level, LineFigures, Mark, marks};
 pub use memory::{MemoryRow, MemoryView, Over, memory_view};
 pub use merge::{MergeError, merge};
-pub use names::{FORM, SIZE, device_label, family, parameters_text, short_name};
+pub use names::{FORM, SIZE, device_label, family, labels_with_width, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined_rows};
 pub use overview::{Miss, misses, overview};
 pub use parts::SummaryPart;
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
-pub use profile::{DeviceProfile, LineProfile, Profile, ProfileTime, profiles};
+pub use profile::{DeviceProfile, LineProfile, Profile, ProfileTime, SourceText, profiles};
 pub use side_by_side::{
     Change, ChangeKind, Executed, Missing, SideBySide, SideRow, TIMES_APART, side_by_side,
 };
@@ -98,7 +99,10 @@ pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
 pub use totals::calls::{Frame, Site};
 pub use totals::{by_call_site, by_function, frames};
-pub use traces::{Strand, TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, trace_of, traces};
+pub use traces::{
+    SpreadRow, Strand, TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, spreads, trace_of,
+    traces,
+};
 pub use width_costs::{
     CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost, WidthWork, width_costs, width_sentences,
 };

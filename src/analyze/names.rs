@@ -45,6 +45,18 @@ pub fn device_label(run: &Run, id: &str) -> String {
     if alike > 1 { format!("{label}, {id}") } else { label }
 }
 
+/// The names of a run's devices, each beside itself with the width that it ran: for figures, which are
+/// shown alone. Simulators are named by their width.
+pub fn labels_with_width(run: &Run) -> BTreeMap<String, String> {
+    let named = |device: &Device| {
+        let label = device_label(run, &device.id);
+        let width = device.subgroup_width_run.filter(|_| !device.is_emulated());
+        let with = width.map_or(label.clone(), |width| format!("{label}, {width} lanes"));
+        (label, with)
+    };
+    run.devices.iter().map(named).collect()
+}
+
 /// Names a device without regard to others.
 pub(super) fn plain_label(device: &Device) -> String {
     if device.is_emulated() {

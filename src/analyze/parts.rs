@@ -100,7 +100,7 @@ impl SummaryPart {
         }
         // No parameter tells the rows apart: the first are shown.
         let Some(name) = self.telling() else {
-            return vec![self.cut()];
+            return vec![self.cut_off()];
         };
         self.split_by(|row| {
             let value = row.parameters.get(&name).map_or(String::new(), ToString::to_string);
@@ -150,7 +150,7 @@ impl SummaryPart {
     }
 
     /// The first rows of each device, as many as a figure shows.
-    fn cut(&self) -> Self {
+    fn cut_off(&self) -> Self {
         let mut sheet = self.clone();
         for device in &mut sheet.devices {
             sheet.rows_not_shown += device.rows.len().saturating_sub(FIGURE_ROWS_MAX);

@@ -5,7 +5,7 @@
 //! counts is made by `lines`; here it gets a rank and a histogram. Advice is made by
 //! [`advice`](super::advice()) from it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
@@ -37,9 +37,53 @@ pub struct Profile {
     /// The source's file name; empty where the run does not hold the text.
     pub file: String,
     /// The source's text; nothing where the run does not hold it.
-    pub text: Option<String>,
+    pub text: Option<SourceText>,
     /// One for each measurement, those that failed too.
     pub devices: Vec<DeviceProfile>,
+}
+
+/// A text whose lines are found by their numbers, however many there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceText {
+    text: String,
+    /// Where each line begins, in bytes.
+    begins: Vec<usize>,
+}
+
+impl SourceText {
+    /// A text with its lines found.
+    pub fn new(text: String) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let begins = std::iter::once(0).chain(ends).collect();
+        Self { text, begins }
+    }
+
+    /// A line by its number from 1, without its end; empty where there is none.
+    pub fn line(&self, number: u32) -> &str {
+        let rest = self.text.get(self.begin(number)..).unwrap_or_default();
+        rest.lines().next().unwrap_or_default()
+    }
+
+    /// Where a line begins, in bytes; the text's end where there is none of that number.
+    pub fn begin(&self, number: u32) -> usize {
+        let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+        self.begins.get(index).copied().unwrap_or(self.text.len())
+    }
+}
+
+impl std::ops::Deref for SourceText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Profile {
+    /// A line of the source by its number from 1; empty where there is none.
+    pub fn line(&self, number: u32) -> &str {
+        self.text.as_ref().map_or("", |text| text.line(number))
+    }
 }
 
 /// One device's part of a profile.
@@ -202,7 +246,7 @@ impl Profile {
         (!parts.is_empty()).then(|| {
             format!(
                 "Random values decide here: {}. Real data may give other figures: name a file of yours, or \
-                 describe how they are distributed, in a launch file (--init writes one)",
+                 describe how they are distributed, in a launch file",
                 parts.join("; ")
             )
         })
@@ -239,8 +283,8 @@ impl DeviceProfile {
         let ratios = || self.schedules.iter().map(|ratio| ratio.0);
         Some(match self.schedules.len() {
             0 | 1 => format!(
-                "the figures are one schedule's: lines {lines} follow {what}; --schedules 8 shows \
-                 how far other orders of workgroups move them"
+                "the figures are one schedule's: lines {lines} follow {what}, and other orders of \
+                 workgroups may move them"
             ),
             count => format!(
                 "the figures are the default schedule's: lines {lines} follow {what}. Over {count} \
@@ -284,7 +328,7 @@ pub fn profiles(run: &Run) -> Vec<Profile> {
             seed,
             source_sha256: sha256.to_owned(),
             file: source.map(|source| source.file.clone()).unwrap_or_default(),
-            text: source.map(|source| source.text.clone()),
+            text: source.map(|source| SourceText::new(source.text.clone())),
             devices: devices(run, &measurements),
         }
     };
@@ -312,10 +356,12 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
     flags.extend(measurement.flags.iter().cloned());
     flags.sort();
     flags.dedup();
+    let by_line = blocks_by_line(measurement);
     let mut lines: Vec<LineProfile> = cells
         .into_iter()
         .map(|((file, number), cell)| {
-            let (histogram, blocks) = on_line(measurement, &file, number);
+            let here = by_line.get(&(&*file, number));
+            let (histogram, blocks) = on_line(here.map_or(&[], Vec::as_slice), number);
             LineProfile {
                 wasted: count_wasted(cell.work, column.width),
                 file,
@@ -423,12 +469,22 @@ fn count_wasted(work: Work, width: Option<Width>) -> Option<f64> {
     )
 }
 
+/// The blocks with operations on each line of each file.
+fn blocks_by_line(measurement: &Measurement) -> BTreeMap<(&str, u32), Vec<&Block>> {
+    let mut all: BTreeMap<(&str, u32), Vec<&Block>> = BTreeMap::new();
+    for block in super::counts::blocks(measurement) {
+        for line in block.lines.keys().filter(|line| operations_on(block, **line) > 0) {
+            all.entry((&block.file, *line)).or_default().push(block);
+        }
+    }
+    all
+}
+
 /// Merges the histograms of the blocks on a line, weighted by their operations there.
-fn on_line(measurement: &Measurement, file: &str, line: u32) -> (Option<Vec<u128>>, Vec<BlockId>) {
+fn on_line(here: &[&Block], line: u32) -> (Option<Vec<u128>>, Vec<BlockId>) {
     let mut merged: Option<Vec<u128>> = Some(Vec::new());
     let mut ids = BTreeSet::new();
-    let here = |block: &&Block| block.file == file && operations_on(block, line) > 0;
-    for block in super::counts::blocks(measurement).filter(here) {
+    for block in here {
         ids.insert(block.id);
         let (Some(sum), Some(bins)) = (&mut merged, &block.histogram) else {
             // A sum without one of its parts would be no histogram of the whole.

@@ -52,13 +52,6 @@ pub struct SpeedCurve {
     pub points: Vec<(f64, f64)>,
 }
 
-impl SpeedCurve {
-    /// The parameters that do not vary, worded.
-    pub fn fixed_text(&self) -> String {
-        parameters_text(&self.fixed, &[])
-    }
-}
-
 /// Where along its axis a curve lies at 1 or above; values between points are interpolated on
 /// logarithmic axes.
 #[derive(Clone, Debug, PartialEq)]

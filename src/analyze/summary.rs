@@ -85,6 +85,16 @@ pub struct SummaryRow {
     pub flags: Vec<Flag>,
 }
 
+impl SummaryRow {
+    /// Whether what was counted contradicts the published figure: by more than a tenth, since machine
+    /// code of the same kernels has up to 9 % more lanes than their source.
+    pub fn published_is_contradicted(&self) -> bool {
+        let published = self.published.as_ref().map(|published| published.active_lanes_mean);
+        let pair = published.zip(self.active_lanes_mean);
+        pair.is_some_and(|(published, counted)| (published / counted - 1.0).abs() > 0.1)
+    }
+}
+
 /// Times of one launch, without the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeSummary {

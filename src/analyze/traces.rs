@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::names::{FORM, device_label, family, is_simulated, parameters_text, short_name};
 use super::usual::Usual;
 use crate::record::{Dispatch, Measurement, Run, Status, Trace};
-use crate::units::{BlockId, Width};
+use crate::units::{BlockId, Ratio, Width};
 
 /// The most kernels on a sheet.
 const KERNELS_MAX: usize = 8;
@@ -143,6 +143,45 @@ pub fn trace_of(run: &Run, kernel: &str) -> Option<TraceSheet> {
         kernels_left_out: 0,
         for_widths: false,
     })
+}
+
+/// How unlike the subgroups of one kernel are, on one simulator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpreadRow {
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Its parameters.
+    pub parameters: String,
+    /// The device's name for people.
+    pub label: String,
+    /// How many subgroups were looked at.
+    pub subgroups: u64,
+    /// Efficiencies by the percent of subgroups that lie below them.
+    pub quantiles: std::collections::BTreeMap<u32, Ratio>,
+}
+
+/// The kernels whose subgroups are not all alike, the most unlike first: by what lies between the worst tenth and the
+/// best.
+pub fn spreads(run: &Run) -> Vec<SpreadRow> {
+    let row = |measurement: &Measurement| {
+        let spread = measurement.trace.as_ref()?.spread.as_ref()?;
+        Some(SpreadRow {
+            kernel: measurement.kernel.clone(),
+            parameters: parameters_text(&measurement.parameters, &[]),
+            label: device_label(run, &measurement.device),
+            subgroups: spread.subgroups,
+            quantiles: spread.efficiency_ratio_quantiles.clone(),
+        })
+    };
+    let between = |row: &SpreadRow| {
+        let at = |percent| row.quantiles.get(&percent).map_or(0.0, |ratio: &Ratio| ratio.0);
+        at(90) - at(10)
+    };
+    let counted = run.measurements.iter().filter(|measurement| measurement.status == Status::Ok);
+    let mut rows: Vec<SpreadRow> =
+        counted.filter_map(row).filter(|row| between(row) > 0.0).collect();
+    rows.sort_by(|a, b| between(b).total_cmp(&between(a)));
+    rows
 }
 
 /// A measurement's parameters but for the form, of which each has its sheet.

@@ -23,6 +23,12 @@ const GRAINS_MIN: usize = 3;
 /// How far lane operations may differ between two widths of the same work.
 const WORK_DIFFERS: f64 = 0.005;
 
+/// How many kernels the sentences name, the dearest first.
+const NAMED_MAX: usize = 12;
+
+/// The most kernels of which the answer's first sentence alone says enough.
+const UNNAMED_MAX: usize = 3;
+
 /// Ratios that lie no further apart are printed alike.
 const ALIKE: f64 = 0.005;
 
@@ -288,6 +294,9 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
             )
         }
     });
+    if count > UNNAMED_MAX {
+        sentences.push(dearest_sentence(kernels.iter().filter(|(_, points)| dearer(points))));
+    }
     // Of each kernel its dearest first, then the others.
     let mut grains: Vec<(usize, f64, String)> = Vec::new();
     for points in kernels.values() {
@@ -298,6 +307,25 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     grains.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     sentences.extend(grains.into_iter().map(|(_, _, said)| said));
     sentences
+}
+
+/// Names the kernels of launches that cost more at 64 lanes, by the dearest launch of each.
+fn dearest_sentence<'a>(
+    kernels: impl Iterator<Item = (&'a &'a str, &'a Vec<(&'a WidthCost, CostRatio)>)>,
+) -> String {
+    let dearest = |(kernel, points): (&'a &'a str, &'a Vec<(&'a WidthCost, CostRatio)>)| {
+        let most = points.iter().map(|(_, ratio)| ratio.ratio).fold(0.0, f64::max);
+        (short_name(kernel), most)
+    };
+    let mut kernels: Vec<(&str, f64)> = kernels.map(dearest).collect();
+    kernels.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let name = |(kernel, most): &(&str, f64)| format!("{kernel} ({most:.2}×)");
+    let named: Vec<String> = kernels.iter().take(NAMED_MAX).map(name).collect();
+    let others = match kernels.len() - named.len() {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    };
+    format!("The kernels, each at its dearest launch: {}{others}.", named.join(", "))
 }
 
 /// A launch in words: its kernel's short name, with the parameters other than its size.

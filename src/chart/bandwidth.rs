@@ -18,6 +18,9 @@ use crate::analyze::{SizeSeries, SizeSweep, short_name};
 const MARGIN: i32 = 16;
 const LEFT: i32 = 84;
 const TOP: i32 = 108;
+/// The font of the lines below the title, and their distance.
+const SUBTITLE: Font = Font { size: 12, bold: false, colour: GREY };
+const SUBTITLE_STEP: i32 = 16;
 /// A plot with its title and its axis, where there are several.
 const PANEL: (i32, i32) = (434, 300);
 
@@ -64,7 +67,7 @@ fn size(n: u64) -> f64 {
 /// fails.
 pub(super) fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
     let whole = whole_frame(sweep)?;
-    let title = format!("{}: rate against size, {}", subject(sweep), sweep.device);
+    let title = format!("{}: rate against size", subject(sweep));
     if sweep.is_one_plot() {
         one_plot(sweep, whole, &title)
     } else {
@@ -76,16 +79,20 @@ pub(super) fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
 fn one_plot(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<String, ChartError> {
     let names = series_names(sweep);
     let room = names.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
-    let height = HEIGHT.max(TOP + 70 + count(names.len()) * NAME_STEP);
+    let lines = subtitle(sweep);
+    let top = top(&lines);
+    let height = HEIGHT.max(top + 70 + count(names.len()) * NAME_STEP);
     let frame = ChartFrame {
-        right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
+        top,
+        right: WIDTH - MARGIN - room.clamp(60, 320) - 20,
         bottom: height - 60,
         ..whole
     };
     draw((WIDTH, height), title, |canvas| {
-        heading(canvas, sweep, title)?;
+        heading(canvas, title, &lines)?;
         draw_axes(canvas, &frame)?;
-        draw_ceiling(canvas, sweep, &frame)?;
+        let lines: Vec<_> = sweep.series.iter().map(|series| places(series, &frame)).collect();
+        draw_ceiling(canvas, sweep, &frame, &lines)?;
         for (index, series) in sweep.series.iter().enumerate() {
             draw_series(canvas, series, &frame, index)?;
         }
@@ -103,11 +110,13 @@ fn several_plots(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<St
         }
     }
     let shared = shared_parameters(sweep);
-    let panels_top = TOP + 6;
+    let lines = subtitle(sweep);
+    let legend = legend(&kernels, top(&lines) - 24);
+    let panels_top = legend.last().map_or(TOP, |(_, _, y)| *y) + 30;
     let rows = count(sets.len().div_ceil(2));
     draw((WIDTH, panels_top + rows * PANEL.1 + 10), title, |canvas| {
-        heading(canvas, sweep, title)?;
-        legend(canvas, &kernels)?;
+        heading(canvas, title, &lines)?;
+        draw_legend(canvas, &legend)?;
         for ((index, set), row) in sets.iter().enumerate().zip((0..).flat_map(|r| [r, r])) {
             let left = if index % 2 == 0 { 0 } else { PANEL.0 };
             let top = panels_top + row * PANEL.1;
@@ -123,37 +132,51 @@ fn several_plots(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<St
             let place = (frame.left, top + 10);
             canvas.text(&unshared.join(", "), place, Anchor::Start, Font::plain(14).bold())?;
             draw_axes(canvas, &frame)?;
-            draw_ceiling(canvas, sweep, &frame)?;
+            let drawn: Vec<&SizeSeries> =
+                sweep.series.iter().filter(|series| series.parameters == *set).collect();
+            let lines: Vec<_> = drawn.iter().map(|series| places(series, &frame)).collect();
+            draw_ceiling(canvas, sweep, &frame, &lines)?;
             let mut marks = Vec::new();
-            for series in sweep.series.iter().filter(|series| series.parameters == *set) {
+            for series in drawn {
                 let kernel = kernels.iter().position(|known| *known == series.kernel).unwrap_or(0);
                 draw_series(canvas, series, &frame, kernel)?;
                 let Some((n, rate)) = series.points.last_key_value() else { continue };
                 let (place, name) = (frame.place(size(*n), *rate), (kernel + 1).to_string());
                 marks.push(End { place, name, colour: series_colour(kernel) });
             }
-            ends(canvas, frame.right - 16, (frame.top, frame.bottom), marks)?;
+            ends(canvas, frame.right, (frame.top, frame.bottom), marks)?;
         }
         Ok(())
     })
 }
 
-/// Title, what rates are, what all series share, and what is not there.
-fn heading(canvas: &Canvas<'_>, sweep: &SizeSweep, title: &str) -> Result<(), ChartError> {
-    canvas.text(title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
-    let mut subtitle =
+/// Whose rates they are, what rates are, what all series share, and what is not there, in lines that fit.
+fn subtitle(sweep: &SizeSweep) -> Vec<String> {
+    let mut under =
         "bytes that must move over the median time; what only reads may pass a copy".to_owned();
     if sweep.single > 0 {
-        subtitle += &format!("; {} series of one size not shown", sweep.single);
+        under += &format!("; {} series of one size not shown", sweep.single);
     }
     if sweep.not_shown > 0 {
-        subtitle += &format!("; {} series of other parameters not shown", sweep.not_shown);
+        under += &format!("; {} series of other parameters not shown", sweep.not_shown);
     }
-    let grey = Font::plain(12).colour(GREY);
-    canvas.text(&subtitle, (MARGIN, 42), Anchor::Start, grey)?;
     let shared = shared_parameters(sweep).join(", ");
-    let shared = if shared.is_empty() { shared } else { format!("all with {shared}") };
-    canvas.text(&shared, (MARGIN, 58), Anchor::Start, grey)
+    let all = if shared.is_empty() { shared } else { format!("; all with {shared}") };
+    let lines = [format!("{}{all}", sweep.device), under];
+    lines.iter().flat_map(|text| SUBTITLE.lines(text, WIDTH - 2 * MARGIN)).collect()
+}
+
+/// Where the plot begins below these lines, or the legend of several plots.
+fn top(lines: &[String]) -> i32 {
+    TOP + SUBTITLE_STEP * (count(lines.len()) - 2)
+}
+
+fn heading(canvas: &Canvas<'_>, title: &str, lines: &[String]) -> Result<(), ChartError> {
+    canvas.text(title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
+    for (line, place) in lines.iter().zip(0..) {
+        canvas.text(line, (MARGIN, 42 + SUBTITLE_STEP * place), Anchor::Start, SUBTITLE)?;
+    }
+    Ok(())
 }
 
 /// The parameters that all series have, as `model=64`; none of a single kernel's without parameters.
@@ -169,14 +192,26 @@ fn shared_parameters(sweep: &SizeSweep) -> Vec<&str> {
     first.parameters.split(", ").filter(everywhere).collect()
 }
 
-/// The kernels' numbers and colours, above the plots.
-fn legend(canvas: &Canvas<'_>, kernels: &[&str]) -> Result<(), ChartError> {
+/// The kernels' numbered names with their places, the first at `y`, in as many rows as they need.
+fn legend(kernels: &[&str], mut y: i32) -> Vec<(String, i32, i32)> {
     let mut x = MARGIN;
-    for (index, kernel) in kernels.iter().enumerate() {
-        let name = format!("{} {}", index + 1, short_name(kernel));
-        canvas.fill((x, 79), (x + 10, 89), series_colour(index))?;
-        canvas.text(&name, (x + 15, 84), Anchor::Start, Font::plain(12).bold())?;
-        x += 34 + Font::plain(12).bold().width(&name);
+    let mut entries = Vec::new();
+    for (number, kernel) in (1..).zip(kernels) {
+        let name = format!("{number} {}", short_name(kernel));
+        let room = 34 + Font::plain(12).bold().width(&name);
+        if x > MARGIN && x + room > WIDTH {
+            (x, y) = (MARGIN, y + SUBTITLE_STEP);
+        }
+        entries.push((name, x, y));
+        x += room;
+    }
+    entries
+}
+
+fn draw_legend(canvas: &Canvas<'_>, entries: &[(String, i32, i32)]) -> Result<(), ChartError> {
+    for (index, (name, x, y)) in entries.iter().enumerate() {
+        canvas.fill((*x, y - 5), (x + 10, y + 5), series_colour(index))?;
+        canvas.text(name, (x + 15, *y), Anchor::Start, Font::plain(12).bold())?;
     }
     Ok(())
 }
@@ -290,6 +325,7 @@ fn draw_ceiling(
     canvas: &Canvas<'_>,
     sweep: &SizeSweep,
     frame: &ChartFrame,
+    lines: &[Vec<(i32, i32)>],
 ) -> Result<(), ChartError> {
     let Some(copy) = sweep.copy_bytes_per_s else { return Ok(()) };
     let y = frame.y(copy);
@@ -298,8 +334,29 @@ fn draw_ceiling(
         canvas.line(vec![(x, y), ((x + 8).min(frame.right), y)], INK, 2)?;
         x += 14;
     }
-    let text = format!("measured copy rate, {}", rate_text(copy));
-    canvas.label(&text, (frame.left + 6, y - 10), Font::plain(12).bold())
+    let (text, font) = (format!("measured copy rate, {}", rate_text(copy)), Font::plain(12).bold());
+    // On the left, or where first no line runs through it.
+    let room = font.width(&text);
+    let last = (frame.right - room - 4).max(frame.left + 6);
+    let step = usize::try_from((last - frame.left - 6) / 4).unwrap_or(0).max(1);
+    let free = (frame.left + 6..=last).step_by(step).find(|x| {
+        let mut points = lines.iter().flat_map(|line| line.windows(2));
+        !points.any(|pair| crosses(pair, (*x - 6, y - 20), (x + room + 6, y)))
+    });
+    canvas.label(&text, (free.unwrap_or(frame.left + 6), y - 10), font)
+}
+
+/// Whether a line between two places, the first on the left, runs through a box.
+fn crosses(pair: &[(i32, i32)], (left, top): (i32, i32), (right, bottom): (i32, i32)) -> bool {
+    let [(x0, y0), (x1, y1)] = pair else { return false };
+    let (from, to) = (left.max(*x0), right.min(*x1));
+    let at = |x: i32| y0 + (y1 - y0) * (x - x0) / (x1 - x0).max(1);
+    (from..=to).any(|x| (top..=bottom).contains(&at(x)))
+}
+
+/// The places of a kernel's points.
+fn places(series: &SizeSeries, frame: &ChartFrame) -> Vec<(i32, i32)> {
+    series.points.iter().map(|(n, rate)| frame.place(size(*n), *rate)).collect()
 }
 
 /// Draws one kernel's line and marks.
@@ -310,8 +367,7 @@ fn draw_series(
     index: usize,
 ) -> Result<(), ChartError> {
     let colour = series_colour(index);
-    let places: Vec<(i32, i32)> =
-        series.points.iter().map(|(n, rate)| frame.place(size(*n), *rate)).collect();
+    let places = places(series, frame);
     for place in &places {
         canvas.disc(*place, 4, colour)?;
     }

@@ -11,6 +11,11 @@ use super::{
 
 /// The sheet's width in pixels.
 pub(super) const WIDTH: i32 = 900;
+/// That of bars with short names and numbers: two such sheets stand beside each other on a laptop's page, in
+/// nearly their full size.
+const NARROW: i32 = 640;
+/// The least room for bars on a narrow sheet.
+const PLOT_MIN: i32 = 190;
 /// The sheet's height in pixels, where no more is needed.
 pub(super) const HEIGHT: i32 = 500;
 
@@ -21,6 +26,9 @@ const NUMBER_GAP: i32 = 9;
 const HEIGHT_MIN: i32 = 240;
 /// More series than colours: bars and legend are numbered.
 const SERIES_UNNUMBERED_MAX: usize = 8;
+/// The font of the lines below the title, and their distance.
+const SUBTITLE: Font = Font { size: 12, bold: false, colour: INK };
+const SUBTITLE_STEP: i32 = 16;
 const BAR_MAX: i32 = 24;
 const BAR_MIN: i32 = 13;
 const GROUP_GAP: i32 = 12;
@@ -46,6 +54,8 @@ pub(super) struct BarFigure {
     pub(super) whisker_label: Option<String>,
     /// A value that gets a line through the whole plot.
     pub(super) reference: Option<f64>,
+    /// The least value at which the axis may end.
+    pub(super) reach_min: f64,
     pub(super) groups: Vec<BarGroup>,
 }
 
@@ -61,7 +71,6 @@ pub(super) struct BarGroup {
 impl BarGroup {
     /// Returns the height of its bars, or of its label where that needs more, in pixels.
     fn height(&self, bar: i32) -> i32 {
-        let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 64);
         let lines = count(detail_lines(&self.detail).len());
         // Up to one line of detail reaches into the gap.
         (count(self.bars.len()) * bar).max((lines - 1) * DETAIL_STEP + 24)
@@ -105,31 +114,45 @@ struct Rows {
     bar: i32,
 }
 
+/// The sheet's width: narrow where everything has room there.
+fn sheet_width(figure: &BarFigure, left: i32) -> i32 {
+    let bars = || figure.groups.iter().flat_map(|group| &group.bars);
+    let number = bars().map(|bar| Font::plain(12).width(&bar_text(figure, bar))).max().unwrap_or(0);
+    let least = left + PLOT_MIN + NUMBER_GAP + number + MARGIN;
+    let title = Font::plain(18).bold().width(&figure.title) + 2 * MARGIN;
+    if least.max(title) <= NARROW { NARROW } else { WIDTH }
+}
+
 /// Draws the figure.
 pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
-    let (legend, legend_height) = legend(figure);
     let names = |group: &BarGroup| {
         let label = Font::plain(13).bold().width(&group.label);
         let details = detail_lines(&group.detail);
         details.iter().map(|line| Font::plain(11).width(line)).fold(label, i32::max)
     };
     let left = MARGIN + 10 + figure.groups.iter().map(names).max().unwrap_or(0).clamp(60, 320);
-    let count = figure.groups.iter().map(|group| group.bars.len()).sum::<usize>();
-    let count = i32::try_from(count.max(1)).unwrap_or(i32::MAX / 64);
-    let gaps = i32::try_from(figure.groups.len()).unwrap_or(i32::MAX / 64) * GROUP_GAP;
-    let top = 58 + legend_height;
-    let bar = ((HEIGHT - top - 52 - gaps) / count).clamp(BAR_MIN, BAR_MAX);
+    let width = sheet_width(figure, left);
+    let subtitle = SUBTITLE.lines(&figure.subtitle, width - 2 * MARGIN);
+    let under = 42 + SUBTITLE_STEP * (count(subtitle.len()) - 1);
+    let (legend, legend_bottom) = legend(figure, under + 22, width);
+    let drawn = figure.groups.iter().map(|group| group.bars.len()).sum::<usize>();
+    let gaps = count(figure.groups.len()) * GROUP_GAP;
+    let top = legend_bottom + 14;
+    let bar = ((HEIGHT - top - 52 - gaps) / count(drawn.max(1))).clamp(BAR_MIN, BAR_MAX);
     let heights: i32 = figure.groups.iter().map(|group| group.height(bar)).sum();
     let bottom = top + gaps + heights;
     let reach = figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach);
-    let x_max = reach.fold(figure.reference.unwrap_or(0.0), f64::max).max(f64::MIN_POSITIVE);
-    let right = left + plot_width(figure, bar, left, x_max);
+    let x_min = figure.reference.unwrap_or(0.0).max(figure.reach_min);
+    let x_max = reach.fold(x_min, f64::max).max(f64::MIN_POSITIVE);
+    let right = left + plot_width(figure, bar, (left, width), x_max);
     let (x, y) = (Span::linear(0.0, x_max), Span::linear(0.0, 1.0));
     let rows = Rows { plot: ChartFrame { left, right, top, bottom, pad: 0, x, y }, bar };
-    draw((WIDTH, (bottom + 52).max(HEIGHT_MIN)), &figure.title, |canvas| {
+    draw((width, (bottom + 52).max(HEIGHT_MIN)), &figure.title, |canvas| {
         canvas.text(&figure.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
-        let subtitle = Font::plain(12).colour(GREY);
-        canvas.text(&figure.subtitle, (MARGIN, 42), Anchor::Start, subtitle)?;
+        for (line, place) in subtitle.iter().zip(0..) {
+            let place = (MARGIN, 42 + SUBTITLE_STEP * place);
+            canvas.text(line, place, Anchor::Start, SUBTITLE.colour(GREY))?;
+        }
         draw_legend(canvas, figure, &legend)?;
         draw_axis(canvas, figure, &rows)?;
         let mut y = rows.plot.top + GROUP_GAP / 2;
@@ -138,6 +161,10 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
         }
         Ok(())
     })
+}
+
+fn count(length: usize) -> i32 {
+    i32::try_from(length).unwrap_or(i32::MAX / 64)
 }
 
 /// Returns a group's detail in as many lines as it needs, broken after commas.
@@ -161,11 +188,12 @@ fn detail_lines(detail: &str) -> Vec<String> {
 
 /// Returns the widest plot in which each number has room beside its bar, in pixels.
 #[expect(clippy::cast_possible_truncation, reason = "a length on a sheet of 900 pixels")]
-fn plot_width(figure: &BarFigure, bar_height: i32, left: i32, x_max: f64) -> i32 {
-    let room = WIDTH - MARGIN - left;
+fn plot_width(figure: &BarFigure, bar_height: i32, (left, width): (i32, i32), x_max: f64) -> i32 {
+    let room = width - MARGIN - left;
     let widths = figure.groups.iter().flat_map(|group| &group.bars).map(|bar| {
         let number = NUMBER_GAP + number_font(bar_height).width(&bar_text(figure, bar));
-        let portion = (bar.reach() / x_max).max(0.01);
+        // A number that would lie on the line of the reference stands beyond it.
+        let portion = (bar.reach().max(figure.reference.unwrap_or(0.0)) / x_max).max(0.01);
         (f64::from(room - number) / portion) as i32
     });
     widths.min().unwrap_or(room).clamp(120, room)
@@ -185,8 +213,8 @@ fn bar_text(figure: &BarFigure, bar: &Bar) -> String {
     }
 }
 
-/// Places the legend's entries in rows, and returns them with the height that they take.
-fn legend(figure: &BarFigure) -> (Vec<(LegendKey, String, i32, i32)>, i32) {
+/// Places the legend's entries in rows, the first at `y`, and returns them with where the last row is.
+fn legend(figure: &BarFigure, mut y: i32, sheet: i32) -> (Vec<(LegendKey, String, i32, i32)>, i32) {
     let numbered_name = |index: usize, name: &String| {
         if figure.series.len() > SERIES_UNNUMBERED_MAX {
             format!("{}: {name}", index + 1)
@@ -205,17 +233,17 @@ fn legend(figure: &BarFigure) -> (Vec<(LegendKey, String, i32, i32)>, i32) {
     ];
     entries
         .extend(marks.into_iter().filter_map(|(key, label)| Some((key, label.as_ref()?.clone()))));
-    let (mut x, mut y) = (MARGIN, 64);
+    let mut x = MARGIN;
     let mut placed = Vec::new();
     for (key, name) in entries {
         let width = 22 + Font::plain(12).width(&name) + 18;
-        if x > MARGIN && x + width > WIDTH - MARGIN {
+        if x > MARGIN && x + width > sheet - MARGIN {
             (x, y) = (MARGIN, y + 18);
         }
         placed.push((key, name, x, y));
         x += width;
     }
-    (placed, y + 14 - 58)
+    (placed, y)
 }
 
 /// Draws the legend's entries.
@@ -292,7 +320,7 @@ fn draw_group(
     }
     let mut top = middle - rows.bar * i32::try_from(group.bars.len()).unwrap_or(0) / 2;
     for bar in &group.bars {
-        draw_bar(canvas, bar, &bar_text(figure, bar), rows, top)?;
+        draw_bar(canvas, figure, bar, rows, top)?;
         top += rows.bar;
     }
     Ok(end + GROUP_GAP)
@@ -301,8 +329,8 @@ fn draw_group(
 /// Draws one bar with its marks and its number.
 fn draw_bar(
     canvas: &Canvas<'_>,
+    figure: &BarFigure,
     bar: &Bar,
-    text: &str,
     rows: &Rows,
     top: i32,
 ) -> Result<(), ChartError> {
@@ -322,8 +350,13 @@ fn draw_bar(
         let x = rows.plot.x(tick);
         canvas.line(vec![(x, top), (x, top + rows.bar)], INK, 3)?;
     }
-    let place = (rows.plot.x(bar.reach()) + NUMBER_GAP, middle);
-    canvas.label(text, place, number_font(rows.bar))
+    let (text, font) = (bar_text(figure, bar), number_font(rows.bar));
+    let mut x = rows.plot.x(bar.reach()) + NUMBER_GAP;
+    let line = figure.reference.map(|reference| rows.plot.x(reference));
+    if let Some(line) = line.filter(|line| (x - 3..x + font.width(&text) + 3).contains(line)) {
+        x = line + NUMBER_GAP;
+    }
+    canvas.label(&text, (x, middle), font)
 }
 
 /// Draws an interval as a line with ends.

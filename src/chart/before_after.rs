@@ -18,6 +18,8 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
         return Err(ChartError::Empty("lanes before and after"));
     }
     let shared = shared_parameters(table);
+    let first = table.rows.first().map(|row| row.baseline.as_str());
+    let one = first.filter(|first| table.rows.iter().all(|row| row.baseline == *first));
     let mut subtitle = "mean active lanes of W, by width W".to_owned();
     if !shared.is_empty() {
         subtitle += &format!("; {}", shared.join(", "));
@@ -33,12 +35,13 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
         title: format!("Lanes before and after, {}", table.family),
         subtitle,
         x_label: "efficiency: mean active lanes / W (%)".to_owned(),
-        series: vec!["before: the baseline".to_owned(), "after: the kernel that sorts".to_owned()],
+        series: vec![format!("before: {}", one.unwrap_or("the baseline")), "after".to_owned()],
         tick_label: None,
         diamond_label: None,
         whisker_label: None,
         reference: Some(100.0),
-        groups: table.rows.iter().map(|row| group(row, &shared)).collect(),
+        reach_min: 100.0,
+        groups: table.rows.iter().map(|row| group(row, &shared, one.is_some())).collect(),
     })
 }
 
@@ -55,10 +58,10 @@ fn shared_parameters(table: &BeforeAfter) -> Vec<&str> {
     first.parameters.split(", ").filter(everywhere).collect()
 }
 
-fn group(row: &BeforeAfterRow, shared: &[&str]) -> BarGroup {
+/// A kernel's two bars; below its name what it is compared with, where that is not said for all.
+fn group(row: &BeforeAfterRow, shared: &[&str], one_baseline: bool) -> BarGroup {
     let width = f64::from(row.width.lanes());
-    let bar = |(series, name): (usize, &String)| {
-        let lanes = row.lanes[series];
+    let bar = |(series, lanes): (usize, &f64)| {
         let percent = lanes / width * 100.0;
         Bar {
             series,
@@ -66,13 +69,16 @@ fn group(row: &BeforeAfterRow, shared: &[&str]) -> BarGroup {
             whisker: None,
             tick: None,
             diamond: None,
-            text: format!("{name}: {lanes:.1} / {} ({percent:.1} %)", row.width),
+            text: format!("{lanes:.1} / {} ({percent:.1} %)", row.width),
         }
     };
+    let before = (!one_baseline).then(|| format!("before: {}", row.baseline));
+    let detail =
+        before.into_iter().chain(Some(detail(row, shared)).filter(|text| !text.is_empty()));
     BarGroup {
         label: format!("{}, W = {}", row.kernel, row.width),
-        detail: detail(row, shared),
-        bars: [&row.baseline, &row.kernel].into_iter().enumerate().map(bar).collect(),
+        detail: detail.collect::<Vec<String>>().join(", "),
+        bars: row.lanes.iter().enumerate().map(bar).collect(),
     }
 }
 

@@ -39,6 +39,10 @@ const SERIES: [Colour; 8] = [
     (0x99, 0x99, 0x99),
 ];
 
+/// The most light of a text on white, of 255: a test shows that it then has the contrast of 4.5 that WCAG 2
+/// asks for.
+const LIGHT_MAX: u32 = 100;
+
 /// Returns the colour of the series with this index.
 pub(super) fn series_colour(index: usize) -> Colour {
     SERIES[index % SERIES.len()]
@@ -71,6 +75,16 @@ impl Font {
         Self { bold: true, ..self }
     }
 
+    /// Returns the same in a series' colour, darkened where it could not be read on white.
+    pub(super) fn series(self, (red, green, blue): Colour) -> Self {
+        // The weights of sRGB, on values as they are written.
+        let light = (u32::from(red) * 213 + u32::from(green) * 715 + u32::from(blue) * 72) / 1000;
+        let darker = |part: u8| {
+            u8::try_from(u32::from(part) * LIGHT_MAX / light.max(LIGHT_MAX)).unwrap_or(part)
+        };
+        self.colour((darker(red), darker(green), darker(blue)))
+    }
+
     /// Returns the same in another colour.
     pub(super) fn colour(self, colour: Colour) -> Self {
         Self { colour, ..self }
@@ -78,11 +92,86 @@ impl Font {
 
     /// Estimates the width of `text` in pixels, on the safe side for common sans-serif fonts.
     ///
-    /// There are no font metrics: the viewer's fonts are not known.
+    /// The viewer's fonts are not known: letters have the widths of DejaVu Sans, which is among the
+    /// widest, rounded up to those of a few classes.
     #[expect(clippy::cast_possible_truncation, reason = "a label's length in pixels")]
     pub(super) fn width(self, text: &str) -> i32 {
-        let per_mille = if self.bold { 620 } else { 575 };
-        (text.chars().count() as i64 * i64::from(self.size) * per_mille / 1000) as i32
+        let all: i64 = text.chars().map(|letter| per_mille(letter, self.bold)).sum();
+        ((all * i64::from(self.size) + 999) / 1000) as i32
+    }
+
+    /// Breaks `text` between words into lines of at most `room` pixels; a word alone may be longer.
+    pub(super) fn lines(self, text: &str, room: i32) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split(' ').filter(|word| !word.is_empty()) {
+            match lines.last_mut() {
+                Some(line) if self.width(line) + self.width(&format!(" {word}")) <= room => {
+                    *line = format!("{line} {word}");
+                }
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        lines
+    }
+}
+
+/// The width of a letter in thousandths of its font's size.
+fn per_mille(letter: char, bold: bool) -> i64 {
+    match letter {
+        'i' | 'j' | 'l' | '\'' if bold => 345,
+        'i' | 'j' | 'l' | '\'' => 280,
+        ' ' | '.' | ',' | ':' | ';' | '|' | '/' | '\\' | 'I' | 'J' | '·' => {
+            if bold {
+                400
+            } else {
+                340
+            }
+        }
+        '-' | '(' | ')' | '[' | ']' | '!' | 'f' | 't' | 'r' => {
+            if bold {
+                500
+            } else {
+                410
+            }
+        }
+        '_' | '*' | '–' | '"' | 's' | 'c' | 'z' | '?' => {
+            if bold {
+                600
+            } else {
+                555
+            }
+        }
+        'w' | 'O' | 'Q' | 'D' | 'G' | 'H' | 'N' | 'U' | '&' | '+' | '<' | '=' | '>' | '~' | '^'
+        | '#' | '×' | '±' | '≠' | '≈' => {
+            if bold {
+                920
+            } else {
+                840
+            }
+        }
+        'm' | 'M' | 'W' | '%' | '@' | '…' => {
+            if bold {
+                1100
+            } else {
+                1000
+            }
+        }
+        'A'..='Z' => {
+            if bold {
+                775
+            } else {
+                700
+            }
+        }
+        letter if letter.is_ascii() || "µΣ²".contains(letter) => {
+            if bold {
+                740
+            } else {
+                640
+            }
+        }
+        // Any other script: as wide as high.
+        _ => 1000,
     }
 }
 
@@ -235,6 +324,12 @@ impl Canvas<'_> {
         drawn.map_err(to_chart_error)
     }
 
+    /// Marks a point of the series with this index; those that share a colour with an earlier one are hollow.
+    pub(super) fn mark(&self, centre: (i32, i32), index: usize) -> Result<(), ChartError> {
+        self.disc(centre, 4, series_colour(index))?;
+        if index >= SERIES.len() { self.disc(centre, 2, WHITE) } else { Ok(()) }
+    }
+
     /// Draws a square's outline about `centre`.
     pub(super) fn square(
         &self,
@@ -284,4 +379,33 @@ fn opaque(rgb: Colour) -> BackendColor {
 /// Keeps the words of a drawing error, whose type names the backend.
 fn to_chart_error(error: impl std::fmt::Display) -> ChartError {
     ChartError::Draw(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_in_every_series_colour_can_be_read_on_white() {
+        let linear = |part: u8| {
+            let share = f64::from(part) / 255.0;
+            if share <= 0.040_45 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+        };
+        for colour in SERIES {
+            let (red, green, blue) = Font::plain(12).series(colour).colour;
+            let light = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+            assert!(1.05 / (light + 0.05) >= 4.5, "{colour:?}");
+        }
+        assert_eq!(Font::plain(12).series(SERIES[0]).colour, SERIES[0], "dark enough as it is");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_and_hold_what_fits() {
+        let font = Font::plain(12);
+        let text = "mean active lanes of W, by width W; counted by the simulator";
+        let lines = font.lines(text, 200);
+        assert!(lines.len() > 1 && lines.iter().all(|line| font.width(line) <= 200), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
+        assert!(font.lines("", 200).is_empty());
+    }
 }

@@ -14,7 +14,6 @@ use crate::record::Value;
 
 const LEFT: i32 = 70;
 const RIGHT: i32 = 40;
-const TOP: i32 = 70;
 const BOTTOM: i32 = 60;
 /// Height of a line of the legend, or of a table's row.
 const LEGEND_LINE: i32 = 18;
@@ -22,8 +21,10 @@ const LEGEND_LINE: i32 = 18;
 const PANEL: (i32, i32) = (434, 300);
 /// The most values of the x axis that have numbers each.
 const TICKS_MAX: usize = 12;
-/// Where the first panels begin.
-const PANELS_TOP: i32 = 96;
+/// The font of the lines below the title, where the first is, and their distance.
+const SUBTITLE: Font = Font { size: 13, bold: false, colour: GREY };
+const SUBTITLE_TOP: i32 = 46;
+const SUBTITLE_STEP: i32 = 19;
 
 /// A plot of the whole sheet that holds every point.
 fn whole_frame(sheet: &SpeedSheet) -> Option<ChartFrame> {
@@ -37,7 +38,7 @@ fn whole_frame(sheet: &SpeedSheet) -> Option<ChartFrame> {
     Some(ChartFrame {
         left: LEFT,
         right: WIDTH - RIGHT,
-        top: TOP,
+        top: SUBTITLE_TOP,
         bottom: HEIGHT - BOTTOM,
         pad: 0,
         x: Span::logarithmic(x.0, x.1),
@@ -66,24 +67,21 @@ fn one_plot(
     frame: &ChartFrame,
     title: &str,
 ) -> Result<String, ChartError> {
-    let legend = LEGEND_LINE.saturating_mul(count(panel.curves.len()));
+    let lines = heading_lines(sheet, "numbers are those of the lines below");
+    let frame = ChartFrame { top: below(&lines) + 12, ..*frame };
+    let words: Vec<String> = (1..).zip(&panel.curves).map(|of| words(sheet, of)).collect();
+    let legend = LEGEND_LINE.saturating_mul(count(words.len()));
     draw((WIDTH, HEIGHT + legend), title, |canvas| {
-        canvas.text(title, (16, 24), Anchor::Start, Font::plain(18).bold())?;
-        let under = "above 1 it pays; both axes logarithmic; numbers are those of the lines below";
-        let brackets = brackets(sheet).map_or(String::new(), |words| format!("; {words}"));
-        canvas.text(
-            &format!("{under}{brackets}"),
-            (16, 46),
-            Anchor::Start,
-            Font::plain(13).colour(GREY),
-        )?;
-        axes(canvas, frame, sheet)?;
-        for (index, curve) in panel.curves.iter().enumerate() {
-            line(canvas, frame, index, curve)?;
-            words(canvas, frame, index, (sheet, curve))?;
+        heading(canvas, title, &lines)?;
+        axes(canvas, &frame, sheet)?;
+        for (index, (curve, text)) in panel.curves.iter().zip(&words).enumerate() {
+            line(canvas, &frame, index, curve)?;
+            let y = frame.bottom + 64 + count(index).saturating_mul(LEGEND_LINE);
+            canvas.fill((16, y - 5), (40, y + 5), series_colour(index))?;
+            canvas.text(text, (48, y), Anchor::Start, Font::plain(13))?;
         }
         let numbers = (0..panel.curves.len()).map(|place| (place, (place + 1).to_string()));
-        marks(canvas, frame, &panel.curves, numbers)
+        marks(canvas, &frame, &panel.curves, numbers)
     })
 }
 
@@ -96,17 +94,25 @@ fn several_plots(
 ) -> Result<String, ChartError> {
     let rows = count(panels.len().div_ceil(2));
     let values = series_values(sheet);
+    // What stands at the ends of curves must not reach the numbers of the panel beside it.
+    let ends = values.iter().map(|value| Font::plain(12).bold().width(value));
+    let ends_room = ends.max().unwrap_or(0) + 4;
     let bands = count(panels.len().div_ceil(kernels_per_band(panels)));
-    let table_top = PANELS_TOP + rows * PANEL.1 + 26;
+    let of = if sheet.words.is_empty() { "" } else { ": " };
+    let title = format!("{title}{of}{}", sheet.words.join(", "));
+    let ends = sheet.series.as_ref().map(|series| format!("numbers at the curves' ends: {series}"));
+    let lines = heading_lines(sheet, ends.as_deref().unwrap_or_default());
+    let panels_top = below(&lines) + 12;
+    let table_top = panels_top + rows * PANEL.1 + 26;
     let height = table_top + bands * (count(values.len() + 1) * LEGEND_LINE + 10);
-    draw((WIDTH, height), title, |canvas| {
-        heading(canvas, sheet, title)?;
+    draw((WIDTH, height), &title, |canvas| {
+        heading(canvas, &title, &lines)?;
         for ((index, panel), row) in panels.iter().enumerate().zip((0..).flat_map(|r| [r, r])) {
             let left = if index % 2 == 0 { 0 } else { PANEL.0 };
-            let top = PANELS_TOP + row * PANEL.1;
+            let top = panels_top + row * PANEL.1;
             let frame = ChartFrame {
                 left: left + 60,
-                right: left + PANEL.0 - 30,
+                right: left + PANEL.0 - ends_room.max(30),
                 top: top + 26,
                 bottom: top + PANEL.1 - 52,
                 ..*whole
@@ -147,28 +153,31 @@ fn kernels_per_band(panels: &[SpeedPanel]) -> usize {
     usize::try_from(fit).unwrap_or(0).clamp(1, KERNELS_PER_BAND)
 }
 
-/// Title, what the sheet's curves share, and what is not on it.
-fn heading(canvas: &Canvas<'_>, sheet: &SpeedSheet, title: &str) -> Result<(), ChartError> {
-    let words = |all: &[String]| all.join(", ");
-    let of =
-        if sheet.words.is_empty() { String::new() } else { format!(": {}", words(&sheet.words)) };
-    canvas.text(&format!("{title}{of}"), (16, 24), Anchor::Start, Font::plain(18).bold())?;
-    let grey = Font::plain(13).colour(GREY);
-    let label = sheet.label.iter().cloned();
-    let shared = label.chain(sheet.shared.iter().cloned()).collect::<Vec<String>>().join(", ");
-    canvas.text(&shared, (16, 46), Anchor::Start, grey)?;
+/// What the sheet's curves share, how to read it, and what is not on it, in lines that fit.
+fn heading_lines(sheet: &SpeedSheet, numbers: &str) -> Vec<String> {
+    let shared = sheet.label.iter().chain(&sheet.shared).cloned().collect::<Vec<String>>();
     let mut under = "above 1 it pays; both axes logarithmic".to_owned();
-    if let Some(series) = &sheet.series {
-        under += &format!("; numbers at the curves' ends: {series}");
+    if !numbers.is_empty() {
+        under += &format!("; {numbers}");
     }
     if sheet.not_shown > 0 {
         under += &format!("; {} curves between or of other parameters not drawn", sheet.not_shown);
     }
-    canvas.text(&under, (16, 66), Anchor::Start, grey)?;
-    match brackets(sheet) {
-        Some(words) => canvas.text(words, (16, 84), Anchor::Start, grey),
-        None => Ok(()),
+    let all = [shared.join(", "), under, brackets(sheet).unwrap_or_default().to_owned()];
+    all.iter().flat_map(|text| SUBTITLE.lines(text, WIDTH - 32)).collect()
+}
+
+/// Where these lines end.
+fn below(lines: &[String]) -> i32 {
+    SUBTITLE_TOP + SUBTITLE_STEP * count(lines.len())
+}
+
+fn heading(canvas: &Canvas<'_>, title: &str, lines: &[String]) -> Result<(), ChartError> {
+    canvas.text(title, (16, 24), Anchor::Start, Font::plain(18).bold())?;
+    for (line, place) in lines.iter().zip(0..) {
+        canvas.text(line, (16, SUBTITLE_TOP + SUBTITLE_STEP * place), Anchor::Start, SUBTITLE)?;
     }
+    Ok(())
 }
 
 /// The values of the series' parameter on a sheet, in the order of the curves.
@@ -197,8 +206,14 @@ fn series_value(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
         Some(Value::Integer(value)) => tick(*value as f64),
         Some(value) => value.to_string(),
         None if sheet.series.is_some() => NONE.to_owned(),
-        None => curve.fixed_text(),
+        None => own_parameters(sheet, curve).join(", "),
     }
+}
+
+/// The parameters of a curve that are not said of the whole sheet, as `work=512`.
+fn own_parameters(sheet: &SpeedSheet, curve: &SpeedCurve) -> Vec<String> {
+    let fixed = curve.fixed.iter().map(|(name, value)| format!("{name}={value}"));
+    fixed.filter(|part| !sheet.shared.contains(part) && !sheet.words.contains(part)).collect()
 }
 
 /// Where each curve crosses 1: a row a value of the series' parameter, a column a kernel.
@@ -215,8 +230,7 @@ fn crossings_table(
     let step = (WIDTH - FIRST_COLUMN) / count(per_band);
     for band in panels.chunks(per_band) {
         let columns = || (0..).map(|column| FIRST_COLUMN + column * step);
-        let series = sheet.series.as_deref().unwrap_or("parameters");
-        canvas.text(series, (32, y), Anchor::Start, bold)?;
+        canvas.text(sheet.series.as_deref().unwrap_or_default(), (32, y), Anchor::Start, bold)?;
         for (panel, x) in band.iter().zip(columns()) {
             canvas.text(&column_head(panel), (x, y), Anchor::Start, bold)?;
         }
@@ -327,9 +341,9 @@ fn axes(canvas: &Canvas<'_>, frame: &ChartFrame, sheet: &SpeedSheet) -> Result<(
     canvas.text(&sheet.axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
 }
 
-/// A power of two as a factor: 4×, 0.5×, 1/32×.
+/// A power of two as a factor: 4×, 1/2×, 1/32×.
 fn times(y: f64) -> String {
-    if y < 0.1 { format!("1/{}×", (1.0 / y).round()) } else { format!("{y}×") }
+    if y < 1.0 { format!("1/{}×", (1.0 / y).round()) } else { format!("{y}×") }
 }
 
 /// Where the x axis has numbers: at what was measured, where that is not much, else by factors of 4.
@@ -367,23 +381,15 @@ fn line(
     Ok(())
 }
 
-/// A curve's line of words below the plot.
-fn words(
-    canvas: &Canvas<'_>,
-    frame: &ChartFrame,
-    index: usize,
-    (sheet, curve): (&SpeedSheet, &SpeedCurve),
-) -> Result<(), ChartError> {
-    let (number, name) = (index + 1, short_name(&curve.kernel));
-    let (fixed, crossing) = (curve.fixed_text(), crossing(sheet, curve));
+/// A curve's line of words below the plot: what is not said of the whole sheet.
+fn words(sheet: &SpeedSheet, (number, curve): (usize, &SpeedCurve)) -> String {
+    let device = sheet.label.is_none().then(|| curve.label.clone());
+    let own = Some(own_parameters(sheet, curve).join(", ")).filter(|own| !own.is_empty());
+    let name = Some(short_name(&curve.kernel).to_owned());
+    let who: Vec<String> = [name, device, own].into_iter().flatten().collect();
     let last = curve.points.last().map_or(1.0, |(_, y)| *y);
-    let text = format!(
-        "{number}  {name}, {}; {fixed}: pays {crossing}; {last:.2}× at the end",
-        curve.label
-    );
-    let y = frame.bottom + 64 + count(index).saturating_mul(LEGEND_LINE);
-    canvas.fill((16, y - 5), (40, y + 5), series_colour(index))?;
-    canvas.text(&text, (48, y), Anchor::Start, Font::plain(13))
+    let crossing = crossing(sheet, curve);
+    format!("{number}  {}: pays {crossing}; {last:.2}× at the end", who.join(", "))
 }
 
 fn count(length: usize) -> i32 {

@@ -18,8 +18,8 @@ const LEFT: i32 = 70;
 const TOP: i32 = 112;
 /// The height of a row of the table.
 const ROW: i32 = 18;
-/// The width of a number of the table.
-const COLUMN: i32 = 50;
+/// The least and the greatest width of a number of the table.
+const COLUMN: (i32, i32) = (42, 50);
 
 /// The places of a line's points up to where it first leaves the sheet at the top.
 #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
@@ -56,32 +56,56 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     let room = table.series.iter().map(|series| font.width(&series.name)).max().unwrap_or(0);
     let least = points().map(|(x, _)| x).fold(f64::INFINITY, f64::min);
     let most = points().map(|(x, _)| x).fold(f64::NEG_INFINITY, f64::max);
-    // Lines that were worked out may leave the sheet: what was measured decides.
-    let measured =
-        table.series.iter().filter(|series| series.measured).flat_map(|series| &series.points);
-    let highest = measured.map(|(_, y)| *y).chain(table.reference).fold(0.0, f64::max);
     let frame = ChartFrame {
         left: LEFT,
-        right: WIDTH - MARGIN - room.clamp(60, 330) - 14,
+        right: WIDTH - MARGIN - room.clamp(60, 330) - 20,
         top: TOP,
         bottom: HEIGHT - 60,
         pad: 24,
         x: Span { low: least, high: most, logarithmic: table.x_logarithmic },
-        y: Span::linear(0.0, highest * 1.08),
+        y: vertical(table),
     };
-    let numbers = Numbers::from_table(table);
+    let numbers = measured(table);
     draw((WIDTH, HEIGHT + numbers.height()), &table.title, |canvas| {
         canvas.text(&table.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let grey = Font::plain(12).colour(GREY);
-        canvas.text(&table.subtitle, (MARGIN, 42), Anchor::Start, grey)?;
-        canvas.text(&table.devices, (MARGIN, 60), Anchor::Start, grey)?;
+        let lines = [&table.subtitle, &table.devices];
+        let lines = lines.iter().flat_map(|text| grey.lines(text, WIDTH - 2 * MARGIN));
+        for (line, y) in lines.zip((42..).step_by(16)) {
+            canvas.text(&line, (MARGIN, y), Anchor::Start, grey)?;
+        }
         draw_axes(canvas, table, &frame)?;
         for (index, one) in table.series.iter().enumerate() {
             draw_series(canvas, one, &frame, index)?;
         }
         draw_names(canvas, table, &frame)?;
-        numbers.draw(canvas, table)
+        numbers.draw(canvas, HEIGHT)
     })
+}
+
+/// How many times as high as what was measured a sheet may be for the sake of lines that were worked out.
+const REACH_MAX: f64 = 2.5;
+/// The least part of the highest value that the lowest has where the axis does not begin at 0.
+const FROM_ZERO: f64 = 0.6;
+
+/// What the y axis spans: from 0, but where all that is drawn lies far above it. What was measured decides;
+/// lines that were worked out may leave the sheet where they go far beyond.
+fn vertical(table: &CurveTable) -> Span {
+    let values = |measured: bool| {
+        let series = table.series.iter().filter(move |series| series.measured || !measured);
+        series.flat_map(|series| &series.points).map(|(_, y)| *y).chain(table.reference)
+    };
+    let highest = values(true).fold(0.0, f64::max);
+    let most = values(false).filter(|y| *y <= highest * REACH_MAX).fold(highest, f64::max);
+    let lowest = values(false).fold(f64::INFINITY, f64::min);
+    // Values that are as good as equal have no range to be shown.
+    let low = if lowest >= FROM_ZERO * most && most - lowest > 0.02 * most {
+        let step = step((most - lowest) / 4.0);
+        (lowest / step - 0.5).floor() * step
+    } else {
+        0.0
+    };
+    Span::linear(low, most + (most - low) * 0.08)
 }
 
 /// Draws both axes with grid lines, numbers and labels.
@@ -91,9 +115,9 @@ fn draw_axes(
     frame: &ChartFrame,
 ) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
-    let step = step(frame.y.high / 5.0);
+    let step = step((frame.y.high - frame.y.low) / 5.0);
     for index in 0..12 {
-        let value = step * f64::from(index);
+        let value = (frame.y.low / step).ceil() * step + step * f64::from(index);
         if value > frame.y.high {
             break;
         }
@@ -126,7 +150,13 @@ fn draw_axes(
         table.x_label.clone()
     };
     canvas.text(&label, (middle, frame.bottom + 40), Anchor::Middle, Font::plain(13))?;
-    canvas.text(&table.y_label, (MARGIN, TOP - 18), Anchor::Start, Font::plain(13))
+    let from = if frame.y.low > 0.0 {
+        format!("; the axis begins at {}", short(frame.y.low))
+    } else {
+        String::new()
+    };
+    let label = format!("{}{from}", table.y_label);
+    canvas.text(&label, (MARGIN, TOP - 18), Anchor::Start, Font::plain(13))
 }
 
 /// Rounds a step up to 1, 2 or 5 times a power of ten.
@@ -136,15 +166,20 @@ fn step(wanted: f64) -> f64 {
     times.unwrap_or(10.0) * power
 }
 
-/// Writes a number with three digits, without needless zeros.
-fn short(value: f64) -> String {
+/// Writes a number with three digits.
+fn digits(value: f64) -> String {
     let digits = match value.abs() {
         large if large >= 99.95 => 0,
         middle if middle >= 9.995 => 1,
         small if small >= 0.0995 || small == 0.0 => 2,
-        _ => 3,
+        _ => 4,
     };
-    let text = format!("{value:.digits$}");
+    format!("{value:.digits$}")
+}
+
+/// The same without needless zeros, as numbers of an axis are written.
+fn short(value: f64) -> String {
+    let text = digits(value);
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -162,61 +197,67 @@ fn draw_series(
     let (colour, thick) = if series.measured { (series_colour(index), 2) } else { (GREY, 1) };
     canvas.line(inside(frame, &series.points), colour, thick)?;
     for (x, y) in series.points.iter().filter(|_| series.measured) {
-        canvas.disc((frame.x(*x), frame.y(*y)), 4, colour)?;
+        canvas.mark((frame.x(*x), frame.y(*y)), index)?;
     }
     Ok(())
 }
 
-/// The table of what was measured: a row a curve, a column a value of x.
-struct Numbers {
-    /// Indices of the curves that were measured.
-    rows: Vec<usize>,
+/// A table of numbers below a plot: a row a curve, a column a value of x.
+pub(super) struct Numbers<'a> {
+    x_label: &'a str,
+    rows: Vec<NumberRow<'a>>,
     /// Values of x, as many a band as the sheet is wide for.
     bands: Vec<Vec<f64>>,
-    /// Where the first column begins.
+    /// Where the first column begins, and the width of each.
     left: i32,
+    column: i32,
 }
 
-impl Numbers {
-    fn from_table(table: &CurveTable) -> Self {
-        let measured = table.series.iter().enumerate().filter(|(_, series)| series.measured);
-        let rows: Vec<usize> = measured.map(|(index, _)| index).collect();
+/// A curve's row: the index of its colour, its name, and its points.
+pub(super) struct NumberRow<'a> {
+    pub(super) series: usize,
+    pub(super) name: &'a str,
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+impl<'a> Numbers<'a> {
+    pub(super) fn new(x_label: &'a str, rows: Vec<NumberRow<'a>>) -> Self {
         let font = Font::plain(12);
-        let names = rows.iter().map(|index| font.width(&table.series[*index].name));
-        let left = MARGIN + 16 + names.chain([font.width(&table.x_label)]).max().unwrap_or(0);
-        let mut values: Vec<f64> = rows
-            .iter()
-            .flat_map(|index| table.series[*index].points.iter().map(|(x, _)| *x))
-            .collect();
+        let names = rows.iter().map(|row| font.width(row.name));
+        let left = MARGIN + 16 + names.chain([font.width(x_label)]).max().unwrap_or(0);
+        let mut values: Vec<f64> =
+            rows.iter().flat_map(|row| row.points.iter().map(|(x, _)| *x)).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
-        let fit = usize::try_from((WIDTH - MARGIN - left) / COLUMN).unwrap_or(0).max(1);
-        Self { rows, bands: values.chunks(fit).map(<[f64]>::to_vec).collect(), left }
+        // All in one band, where narrower columns do it.
+        let room = WIDTH - MARGIN - left;
+        let column = (room / count(values.len().max(1))).clamp(COLUMN.0, COLUMN.1);
+        let fit = usize::try_from(room / column).unwrap_or(0).max(1);
+        let bands = values.chunks(fit).map(<[f64]>::to_vec).collect();
+        Self { x_label, rows, bands, left, column }
     }
 
     /// Its height in pixels.
-    fn height(&self) -> i32 {
-        let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 4096);
+    pub(super) fn height(&self) -> i32 {
         count(self.bands.len()) * (count(self.rows.len() + 1) * ROW + 8)
     }
 
-    fn draw(&self, canvas: &Canvas<'_>, table: &CurveTable) -> Result<(), ChartError> {
+    /// Draws it from `y` downwards.
+    pub(super) fn draw(&self, canvas: &Canvas<'_>, mut y: i32) -> Result<(), ChartError> {
         let (font, grey) = (Font::plain(12), Font::plain(12).colour(GREY));
-        let mut y = HEIGHT;
         for band in &self.bands {
-            let columns = || (1..).map(|column| self.left + column * COLUMN);
-            canvas.text(&table.x_label, (MARGIN + 12, y), Anchor::Start, grey)?;
+            let columns = || (1..).map(|column| self.left + column * self.column);
+            canvas.text(self.x_label, (MARGIN + 12, y), Anchor::Start, grey)?;
             for (value, x) in band.iter().zip(columns()) {
                 canvas.text(&short(*value), (x, y), Anchor::End, grey)?;
             }
             y += ROW;
-            for index in &self.rows {
-                let series = &table.series[*index];
-                canvas.fill((MARGIN, y - 5), (MARGIN + 4, y + 5), series_colour(*index))?;
-                canvas.text(&series.name, (MARGIN + 12, y), Anchor::Start, font)?;
+            for row in &self.rows {
+                canvas.fill((MARGIN, y - 5), (MARGIN + 4, y + 5), series_colour(row.series))?;
+                canvas.text(row.name, (MARGIN + 12, y), Anchor::Start, font)?;
                 for (value, x) in band.iter().zip(columns()) {
                     let same = |point: &&(f64, f64)| point.0.total_cmp(value).is_eq();
-                    let number = series.points.iter().find(same).map(|(_, y)| short(*y));
+                    let number = row.points.iter().find(same).map(|(_, y)| digits(*y));
                     canvas.text(&number.unwrap_or("–".to_owned()), (x, y), Anchor::End, font)?;
                 }
                 y += ROW;
@@ -225,6 +266,21 @@ impl Numbers {
         }
         Ok(())
     }
+}
+
+fn count(length: usize) -> i32 {
+    i32::try_from(length).unwrap_or(i32::MAX / 4096)
+}
+
+/// The numbers of what was measured.
+fn measured(table: &CurveTable) -> Numbers<'_> {
+    let measured = table.series.iter().enumerate().filter(|(_, series)| series.measured);
+    let rows = measured.map(|(series, curve)| NumberRow {
+        series,
+        name: &curve.name,
+        points: curve.points.clone(),
+    });
+    Numbers::new(&table.x_label, rows.collect())
 }
 
 /// Writes each curve's name at its right end.
@@ -245,7 +301,7 @@ fn draw_names(
 
 #[cfg(test)]
 mod tests {
-    use super::{ChartFrame, LEFT, Span, TOP, inside, short, step};
+    use super::*;
 
     #[test]
     fn lines_end_where_they_leave_the_sheet() {
@@ -254,6 +310,37 @@ mod tests {
         let places = inside(&frame, &[(0.0, 0.0), (10.0, 10.0)]);
         assert_eq!(places, [(frame.x(0.0), 400), (frame.x(5.0), TOP)]);
         assert_eq!(inside(&frame, &[(0.0, 1.0), (10.0, 5.0)]).len(), 2);
+    }
+
+    #[test]
+    fn an_axis_begins_at_0_but_for_values_far_above_it() {
+        let table = |values: &[f64], worked_out: &[f64], reference| {
+            let points =
+                |values: &[f64]| (1..).map(f64::from).zip(values.iter().copied()).collect();
+            let series = |measured, values: &[f64]| CurveSeries {
+                name: String::new(),
+                measured,
+                points: points(values),
+            };
+            CurveTable {
+                name: String::new(),
+                title: String::new(),
+                subtitle: String::new(),
+                devices: String::new(),
+                x_label: String::new(),
+                x_logarithmic: false,
+                y_label: String::new(),
+                reference,
+                series: vec![series(true, values), series(false, worked_out)],
+            }
+        };
+        let low = |values: &[f64]| vertical(&table(values, &[], None)).low;
+        assert!(low(&[1.0, 2.0]).abs() < 1e-9 && low(&[5.0, 5.01]).abs() < 1e-9);
+        assert!((low(&[0.79, 0.98]) - 0.75).abs() < 1e-9, "{}", low(&[0.79, 0.98]));
+        // The reference and what was worked out are in the picture, but for what lies far outside.
+        assert!(vertical(&table(&[0.9, 0.95], &[], Some(0.1))).low.abs() < 1e-9);
+        assert!(vertical(&table(&[1.0, 14.0], &[1.0, 32.0], None)).high > 32.0);
+        assert!(vertical(&table(&[1.0, 14.0], &[1.0, 64.0], None)).high < 16.0);
     }
 
     #[test]

@@ -24,11 +24,12 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
         subtitle: subtitle("active lanes / width (efficiency), a bar for each device", part),
         x_label: "mean active lanes of a subgroup's width (%)".to_owned(),
         series: series(part, |_| true),
-        tick_label: any(part, |row| unexpected(row).is_some())
+        tick_label: any(part, |row| find_unexpected(row).is_some())
             .then(|| "expected, where it differs by over 1 %".to_owned()),
         diamond_label: publishers_text(part),
         whisker_label: None,
         reference: None,
+        reach_min: 100.0,
         groups: groups(part, |_| true, bar),
     };
     if !any(part, |row| row.active_lanes_mean.is_some()) {
@@ -41,7 +42,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
 const EXPECTED_WITHIN: f64 = 0.01;
 
 /// What was expected in place of what was counted; nothing where that is the same.
-fn unexpected(row: &SummaryRow) -> Option<f64> {
+fn find_unexpected(row: &SummaryRow) -> Option<f64> {
     let expected = row.active_lanes_mean_expected?;
     let same = |mean: f64| (expected / mean - 1.0).abs() <= EXPECTED_WITHIN;
     (!row.active_lanes_mean.is_some_and(same)).then_some(expected)
@@ -59,17 +60,18 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
     };
     let share =
         |lanes: f64| row.width.map_or(lanes, |width| lanes / f64::from(width.lanes()) * 100.0);
-    if let Some(expected) = unexpected(row) {
+    if let Some(expected) = find_unexpected(row) {
         text += &format!(", exp. {expected:.1}");
     }
     if let Some(published) = &row.published {
-        text += &format!(", publ. {:.1}", published.active_lanes_mean);
+        let mark = if row.published_is_contradicted() { "≠ " } else { "" };
+        text += &format!(", {mark}publ. {:.1}", published.active_lanes_mean);
     }
     Bar {
         series,
         value: row.active_lanes_mean.map(share),
         whisker: None,
-        tick: unexpected(row).map(share),
+        tick: find_unexpected(row).map(share),
         diamond: row.published.as_ref().map(|published| share(published.active_lanes_mean)),
         text,
     }
@@ -127,7 +129,7 @@ pub(super) fn series(part: &SummaryPart, shown: impl Fn(&SummaryRow) -> bool) ->
         .filter(|device| device.rows.iter().any(&shown))
         .map(|device| match device.width {
             Some(width) if !device.simulated => {
-                format!("{}, W = {width}", device.label)
+                format!("{}, {width} lanes", device.label)
             }
             _ => device.label.clone(),
         })

@@ -24,6 +24,12 @@ pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, Char
     if operations.is_empty() {
         return Err(ChartError::Empty("chains"));
     }
+    // The unit first, then by what each takes on the first device that has it.
+    let ratio = |operation: &str| {
+        let rows = series.iter().flat_map(|table| &table.rows).filter(shown);
+        rows.filter(|row| row.operation == operation).find_map(|row| row.ratio).unwrap_or(0.0)
+    };
+    operations.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     let groups = operations.iter().map(|operation| BarGroup {
         label: (*operation).to_owned(),
         detail: String::new(),
@@ -54,6 +60,7 @@ pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, Char
         diamond_label: None,
         whisker_label: None,
         reference: Some(1.0),
+        reach_min: 0.0,
         groups: groups.collect(),
     })
 }
@@ -61,6 +68,6 @@ pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, Char
 fn bar(series: usize, row: &LatencyRow) -> Bar {
     let cycles = row.cycles.map_or(String::new(), |cycles| format!(", {cycles:.1} cycles"));
     let ratio = row.ratio.unwrap_or(0.0);
-    let text = format!("{ratio:.1}× ({:.3} ns{cycles})", row.link.0);
+    let text = format!("{ratio:.1}× ({:.1} ns{cycles})", row.link.0);
     Bar { series, value: row.ratio, whisker: None, tick: None, diamond: None, text }
 }

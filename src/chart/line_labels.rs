@@ -41,7 +41,7 @@ pub(super) fn ends(
             dashes(canvas, (from + MARK, at), (right, at), end.colour)?;
             dashes(canvas, (right, at), (right + GAP - 2, y), end.colour)?;
         }
-        let font = Font::plain(12).bold().colour(end.colour);
+        let font = Font::plain(12).bold().series(end.colour);
         canvas.text(&end.name, (right + GAP, y), Anchor::Start, font)?;
     }
     Ok(())
@@ -89,7 +89,7 @@ fn dashes(
 ///
 /// Neighbours that are too near form a cluster that is centred on where its members want to be;
 /// clusters that then meet become one. Where the room is too small, `high` gives way.
-pub(super) fn move_apart(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32> {
+fn move_apart(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32> {
     // A cluster: first place, members, sum of (wanted − offset within the cluster).
     let mut clusters: Vec<(i32, i32, i32)> = Vec::new();
     for &want in wanted {

@@ -31,12 +31,13 @@ pub(super) fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
             "measured (predicted from counted executions), a bar for each device",
             part,
         ),
-        x_label: format!("time / time of {} (1 = as long)", baseline(part)),
+        x_label: format!("time / time of {} (1: the same time)", baseline(part)),
         series: series(part, timed),
         tick_label: predicted.then(|| "predicted: ratio of Σ operations × executions".to_owned()),
         diamond_label: None,
         whisker_label: any(part, whiskers).then(|| "99 % interval".to_owned()),
         reference: Some(1.0),
+        reach_min: 0.0,
         groups: groups(part, timed, bar),
     })
 }
@@ -59,7 +60,7 @@ fn baseline(part: &SummaryPart) -> &str {
 const REMARKED: f64 = 0.1;
 
 /// By how much a prediction is off, where that is over a tenth.
-fn remark(measured: Option<f64>, predicted: f64) -> String {
+pub(super) fn remark(measured: Option<f64>, predicted: f64) -> String {
     match measured.map(|measured| predicted / measured - 1.0) {
         Some(off) if off > REMARKED => format!(", {:.0} % more", off * 100.0),
         Some(off) if off < -REMARKED => format!(", {:.0} % less", -off * 100.0),

@@ -44,6 +44,7 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
         diamond_label: hardware.map(|hardware| format!("published ({hardware})")),
         whisker_label: None,
         reference: None,
+        reach_min: 32.0,
         groups: table.rows.iter().map(|row| group(row, alike)).collect(),
     })
 }

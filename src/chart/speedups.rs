@@ -3,6 +3,7 @@
 use super::{
     ChartError,
     bars::{Bar, BarFigure, BarGroup, bars},
+    ratios::remark,
 };
 use crate::analyze::{Speedups, short_name};
 
@@ -23,12 +24,13 @@ pub(super) fn speedups(table: &Speedups) -> Result<String, ChartError> {
             "measured (published for {}); n = {} where it was timed; a bar for each device",
             table.hardware, table.n
         ),
-        x_label: format!("time of {baseline} / time (1 = as fast)"),
+        x_label: format!("time of {baseline} / time (1: the same speed)"),
         series: table.devices.clone(),
         tick_label: Some(format!("published, {}", table.hardware)),
         diamond_label: None,
         whisker_label: None,
         reference: Some(1.0),
+        reach_min: 0.0,
         groups: table
             .rows
             .iter()
@@ -47,7 +49,10 @@ pub(super) fn speedups(table: &Speedups) -> Result<String, ChartError> {
                         diamond: None,
                         text: measured.map_or_else(
                             || format!("not measured (published {:.2}×)", row.published),
-                            |factor| format!("{factor:.2}× (published {:.2}×)", row.published),
+                            |factor| {
+                                let off = remark(Some(factor), row.published);
+                                format!("{factor:.2}× (published {:.2}×{off})", row.published)
+                            },
                         ),
                     })
                     .collect(),

@@ -40,7 +40,8 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
     let title = format!("Time by stage, {family}");
     let lines = [wrap(&scale_words(&shared)), wrap(&left_out(sheet))].concat();
     let top = TOP + LINE * count(lines.len());
-    let height = count(sheet.stacks.len()) * ROW + count(groups.len()) * HEADING;
+    let rows: i32 = sheet.stacks.iter().map(|stack| row_height(stack, &shared)).sum();
+    let height = rows + count(groups.len()) * HEADING;
     draw((WIDTH, top + height + 12), &title, |canvas| {
         canvas.text(&title, (LEFT, 20), Anchor::Start, Font::plain(18).bold())?;
         for (place, line) in (0_i32..).zip(&lines) {
@@ -58,8 +59,8 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
             canvas.text(heading, (LEFT, y + 14), Anchor::Start, Font::plain(13).bold())?;
             y += HEADING;
             for stack in stacks {
-                bar(canvas, y, stack, &own_words(stack, &shared), &names, longest)?;
-                y += ROW;
+                bar(canvas, y, stack, &shared, &names, longest)?;
+                y += row_height(stack, &shared);
             }
         }
         Ok(())
@@ -95,7 +96,7 @@ fn shared_parameters(sheet: &StageSheet) -> Vec<String> {
 }
 
 /// The kernel of a launch, and those of its parameters that not all share.
-fn own_words(stack: &StageStack, shared: &[String]) -> String {
+fn distinct_words(stack: &StageStack, shared: &[String]) -> String {
     let mut parameter = parameters(stack);
     parameter.retain(|part| !shared.contains(part));
     let kernel = short_name(&stack.kernel);
@@ -183,19 +184,10 @@ fn list_text(sizes: &[i64]) -> String {
     }
 }
 
-/// Draws a launch: its words and numbers, and below them its bar.
-fn bar(
-    canvas: &Canvas<'_>,
-    top: i32,
-    stack: &StageStack,
-    words: &str,
-    names: &[(&str, Colour)],
-    longest: f64,
-) -> Result<(), ChartError> {
+/// The kernel of a launch with what parameters it has of its own; and its times in numbers.
+fn words(stack: &StageStack, shared: &[String]) -> (String, String) {
     let StageStack { stages, launch, label: _, kernel: _, parameters: _, unusual: _ } = stack;
-    #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
-    let place = |ns: f64| LEFT + (ns / longest * f64::from(WIDTH - LEFT - RIGHT)).round() as i32;
-    let done: f64 = total(stack);
+    let done = total(stack);
     let numbers: Vec<String> =
         stages.iter().map(|stage| format!("{} {:.1}", stage.name, stage.time.0 / 1e3)).collect();
     let sum = format!(
@@ -205,12 +197,42 @@ fn bar(
         launch.0 / 1e3,
         excess(done, launch.0)
     );
+    (own_words(stack, shared), sum)
+}
+
+/// Whether both stand in one line.
+fn fits(words: &str, sum: &str) -> bool {
+    SMALL.bold().width(words) + 14 + SMALL.width(sum) <= WIDTH - LEFT - RIGHT
+}
+
+/// The height of a launch.
+fn row_height(stack: &StageStack, shared: &[String]) -> i32 {
+    let (words, sum) = words(stack, shared);
+    if fits(&words, &sum) { ROW } else { ROW + LINE }
+}
+
+/// Draws a launch: its words and numbers, and below them its bar.
+fn bar(
+    canvas: &Canvas<'_>,
+    top: i32,
+    stack: &StageStack,
+    shared: &[String],
+    names: &[(&str, Colour)],
+    longest: f64,
+) -> Result<(), ChartError> {
+    #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
+    let place = |ns: f64| LEFT + (ns / longest * f64::from(WIDTH - LEFT - RIGHT)).round() as i32;
     let bold = SMALL.bold();
-    canvas.text(words, (LEFT, top + 6), Anchor::Start, bold)?;
-    let beside = LEFT + bold.width(words) + 14;
-    canvas.text(&sum, (beside, top + 6), Anchor::Start, SMALL.colour(GREY))?;
-    let (from, mut done) = (top + 15, 0.0);
-    for stage in stages {
+    let (words, sum) = words(stack, shared);
+    canvas.text(&words, (LEFT, top + 6), Anchor::Start, bold)?;
+    let beside = LEFT + bold.width(&words) + 14;
+    let mut at = (beside, top + 6);
+    if !fits(&words, &sum) {
+        at = (LEFT, top + 6 + LINE);
+    }
+    canvas.text(&sum, at, Anchor::Start, SMALL.colour(GREY))?;
+    let (from, mut done) = (at.1 + 9, 0.0);
+    for stage in &stack.stages {
         let (left, right) = (place(done), place(done + stage.time.0));
         let colour = names.iter().find(|(name, _)| *name == stage.name);
         let colour = colour.map_or(INK, |(_, colour)| *colour);

@@ -1,5 +1,8 @@
 //! Tests of the figures, on the synthetic run: what is written in them, and what is refused.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use super::*;
 use crate::{
     analyze::{
@@ -189,8 +192,8 @@ fn tables_of_many_rows_keep_the_usual_ones_and_count_the_others() {
     assert_eq!((sweeps[0].series.len(), sweeps[0].not_shown), (5, 145));
     let texts = texts(&bandwidth(&sweeps[0]).expect("rates"));
     let told = "; 145 series of other parameters not shown";
-    assert!(texts[1].ends_with(told), "{}", texts[1]);
-    assert_eq!(texts[2], "all with arms=equal, classes=8, input=random, work=512");
+    assert!(texts[2].ends_with(told), "{}", texts[2]);
+    assert!(texts[1].ends_with("; all with arms=equal, classes=8, input=random, work=512"));
 }
 
 /// Rates of these kernels at each number of rounds of work, at two sizes.
@@ -217,8 +220,8 @@ fn rates(kernels: &[&str], work: &[i64], bytes_per_s: f64) -> SizeSweep {
 fn rates_of_many_series_have_a_plot_for_each_set_of_parameters() {
     let kernels = ["divergent", "sorted", "separate"];
     let few = texts(&bandwidth(&rates(&kernels, &[32, 128], 3e12)).expect("rates"));
-    assert!(few[1].ends_with("; 3 series of one size not shown"), "{}", few[1]);
-    assert_eq!(few[2], "all with classes=8");
+    assert_eq!(few[1], "device; all with classes=8");
+    assert!(few[2].ends_with("; 3 series of one size not shown"), "{}", few[2]);
     assert!(few.contains(&"sorted (work=128)".to_owned()), "{few:?}");
     assert!(few.contains(&"measured copy rate, 4.00 TB/s".to_owned()), "{few:?}");
     let many = texts(&bandwidth(&rates(&kernels, &[32, 128, 512], 1e11)).expect("rates"));
@@ -310,4 +313,115 @@ fn the_figure_of_lanes_before_and_after_says_every_number() {
     let rows = vec![row(8, 1.6, 7.8), row(32, 4.2, 30.6), row(64, 8.4, 59.1)];
     let table = BeforeAfter { family: "sort".to_owned(), rows, not_shown: 3 };
     insta::assert_snapshot!(texts(&before_after(&table).expect("counted")).join("\n"));
+}
+
+/// A text of a figure with the box that it takes, at most.
+#[derive(Debug)]
+struct Placed {
+    text: String,
+    left: i32,
+    right: i32,
+    middle: i32,
+    half: i32,
+}
+
+impl Placed {
+    fn from_part(part: &str) -> Self {
+        let text = text_of(part).replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+        let tag = part.split('>').next().unwrap_or_default();
+        let size = number_of(tag, "font-size");
+        let plain = canvas::Font::plain(size);
+        let font = if tag.contains("bold") { plain.bold() } else { plain };
+        let (x, width) = (number_of(tag, "x"), font.width(&text));
+        let left = if tag.contains("\"end\"") {
+            x - width
+        } else if tag.contains("\"middle\"") {
+            x - width / 2
+        } else {
+            x
+        };
+        // Capitals and digits are three quarters as high as the font's size.
+        Self { text, left, right: left + width, middle: number_of(tag, "y"), half: size * 3 / 8 }
+    }
+
+    fn touches(&self, other: &Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && (self.middle - other.middle).abs() < self.half + other.half
+    }
+
+    /// Whether a line between two places runs through it.
+    fn is_crossed(&self, from: (i32, i32), to: (i32, i32)) -> bool {
+        let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).max(1);
+        (0..=steps).any(|step| {
+            let at = |a: i32, b: i32| a + (b - a) * step / steps;
+            let (x, y) = (at(from.0, to.0), at(from.1, to.1));
+            self.left < x && x < self.right && (y - self.middle).abs() < self.half
+        })
+    }
+}
+
+/// What is wrong with where the texts of a figure stand; grid lines may end at a text.
+fn misplaced(svg: &str) -> Vec<String> {
+    let (width, height) = (number_of(svg, "width"), number_of(svg, "height"));
+    let placed: Vec<Placed> = svg.split("<text ").skip(1).map(Placed::from_part).collect();
+    let mut wrong = Vec::new();
+    for (index, one) in placed.iter().enumerate() {
+        if one.left < 0 || one.right > width || one.middle + one.half > height {
+            wrong.push(format!("{:?} leaves the sheet: {one:?}", one.text));
+        }
+        let met = placed[..index].iter().filter(|other| one.touches(other));
+        wrong.extend(met.map(|other| format!("{:?} lies on {:?}", one.text, other.text)));
+    }
+    for part in svg.split("<polyline ").skip(1).filter(|part| !part.contains("#DDDDDD")) {
+        let points = part.split_once("points=\"").and_then(|(_, rest)| rest.split('"').next());
+        let places: Vec<(i32, i32)> = points
+            .unwrap_or_default()
+            .split_whitespace()
+            .filter_map(|pair| pair.split_once(','))
+            .filter_map(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)))
+            .collect();
+        for pair in places.windows(2) {
+            let crossed = placed.iter().filter(|one| one.is_crossed(pair[0], pair[1]));
+            wrong.extend(crossed.map(|one| format!("a line runs through {:?}", one.text)));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn texts_of_figures_lie_on_the_sheet_and_neither_on_each_other_nor_on_lines() {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    for run in [fixtures::compared_run(), fixtures::run(), fixtures::sorting_sweep()] {
+        for (figure, svg) in draw_all(&run).expect("drawn") {
+            found.insert(format!("{} of a fixture", figure.name), svg);
+        }
+    }
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("results/charts")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("charts are committed") {
+            let path = entry.expect("a name").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let svg = std::fs::read_to_string(&path).expect("an SVG");
+                found.insert(path.display().to_string(), svg);
+            }
+        }
+    }
+    assert!(found.len() > 40, "{}", found.len());
+    let mut wrong = Vec::new();
+    for (name, svg) in &found {
+        wrong.extend(misplaced(svg).into_iter().map(|what| format!("{name}: {what}")));
+        let texts = texts(svg).join("\n");
+        // Whose figure it is, and at which width, since it is shown without its page.
+        let device = ["NVIDIA H200 (", "llvmpipe (", "sim:", "by the simulator"];
+        let width = [" lanes", "sim:", "W = ", "\nW\n"];
+        for asked in [device.as_slice(), width.as_slice()] {
+            if !asked.iter().any(|word| texts.contains(word)) {
+                wrong.push(format!("{name}: none of {asked:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

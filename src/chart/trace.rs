@@ -9,8 +9,9 @@ use super::error::ChartError;
 use crate::analyze::{Strand, TRACE_OPERATIONS, TracePanel, TraceSheet};
 
 const MARGIN: i32 = 16;
-/// Where the first row begins.
+/// Where the first row begins below one line, and the distance of two lines.
 const TOP: i32 = 84;
+const LINE: i32 = 16;
 /// The height of the lanes of a panel, whatever its width: 64 lanes of 2 pixels.
 const LANES: i32 = 128;
 /// The height of a row: its words, its lanes, its axis.
@@ -34,14 +35,18 @@ pub fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
     let form = sheet.form.as_ref().map_or(String::new(), |form| format!(" ({form})"));
     let title = format!("Lanes along time, {}{form}", sheet.family);
     let wide = (WIDTH - 2 * MARGIN - GAP * (count(across) - 1)) / count(across);
-    let height = TOP + count(sheet.rows.len()) * ROW;
+    let grey = Font::plain(12).colour(GREY);
+    let lines = grey.lines(&subtitle(sheet), WIDTH - 2 * MARGIN);
+    let more = LINE * (count(lines.len()) - 1);
+    let height = TOP + more + count(sheet.rows.len()) * ROW;
     draw((WIDTH, height), &title, |canvas| {
         canvas.text(&title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
-        let grey = Font::plain(12).colour(GREY);
-        canvas.text(&subtitle(sheet), (MARGIN, 42), Anchor::Start, grey)?;
-        legend(canvas)?;
+        for (line, place) in lines.iter().zip(0..) {
+            canvas.text(line, (MARGIN, 42 + LINE * place), Anchor::Start, grey)?;
+        }
+        legend(canvas, TOP + more - 22)?;
         for (index, row) in sheet.rows.iter().enumerate() {
-            let top = TOP + count(index) * ROW;
+            let top = TOP + more + count(index) * ROW;
             for (place, one) in row.panels.iter().enumerate() {
                 let left = MARGIN + count(place) * (wide + GAP);
                 panel(canvas, &row.kernel, one, (left, top), wide)?;
@@ -54,8 +59,8 @@ pub fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
 /// What the figure shows, and what it leaves out.
 fn subtitle(sheet: &TraceSheet) -> String {
     let words = format!(
-        "the first {TRACE_OPERATIONS} operations of each subgroup; at both widths the same invocations, those with most \
-         uneven work of the first workgroups"
+        "the first {TRACE_OPERATIONS} operations of each subgroup; the same invocations at both widths: of the first \
+         workgroups, those whose work differs most"
     );
     match sheet.kernels_left_out {
         0 => words,
@@ -64,11 +69,11 @@ fn subtitle(sheet: &TraceSheet) -> String {
     }
 }
 
-fn legend(canvas: &Canvas<'_>) -> Result<(), ChartError> {
+fn legend(canvas: &Canvas<'_>, y: i32) -> Result<(), ChartError> {
     let mut x = MARGIN;
     for (words, colour) in [("active", series_colour(0)), ("idle", PALE)] {
-        canvas.fill((x, 56), (x + 14, 68), colour)?;
-        canvas.text(words, (x + 20, 62), Anchor::Start, Font::plain(12))?;
+        canvas.fill((x, y - 6), (x + 14, y + 6), colour)?;
+        canvas.text(words, (x + 20, y), Anchor::Start, Font::plain(12))?;
         x += 44 + Font::plain(12).width(words);
     }
     Ok(())

@@ -11,15 +11,24 @@ const MARGIN: i32 = 16;
 const TOP: i32 = 78;
 const ROW: i32 = 30;
 
-/// What heads the columns after the device, and where they begin.
-const COLUMNS: [(&str, i32); 6] = [
-    ("W", 276),
-    ("up", 318),
-    ("down", 424),
-    ("by index", 530),
-    ("inactive source", 636),
-    ("sum without the others", 744),
-];
+/// Between two columns.
+const GAP: i32 = 22;
+
+/// The columns, each with its head and a cell for each device; without those that no device has anything in.
+fn columns(rows: &[UndefinedRow]) -> Vec<(&'static str, Vec<String>)> {
+    let column = |head, cell: fn(&UndefinedRow) -> String| (head, rows.iter().map(cell).collect());
+    let mut columns: Vec<(&str, Vec<String>)> = vec![
+        column("device", |row| row.label.clone()),
+        column("W", |row| row.width.to_string()),
+        column("up", |row| row.up.clone()),
+        column("down", |row| row.down.clone()),
+        column("by index", |row| row.index.clone()),
+        column("inactive source", |row| row.inactive.clone()),
+        column("sum, others gone", |row| row.partial_sums.clone()),
+    ];
+    columns.retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
+    columns
+}
 
 /// Draws a row for each device.
 ///
@@ -37,21 +46,27 @@ pub(super) fn undefined(rows: &[UndefinedRow]) -> Result<String, ChartError> {
         canvas.text(title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let subtitle = "WGSL promises nothing: seen on these devices, and not to be relied upon";
         canvas.text(subtitle, (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
-        let head = Font::plain(12).bold();
-        canvas.text("device", (MARGIN, TOP), Anchor::Start, head)?;
-        for (text, x) in COLUMNS {
-            canvas.text(text, (x, TOP), Anchor::Start, head)?;
+        let (head, font) = (Font::plain(12).bold(), Font::plain(12));
+        for place in 1..=count {
+            let y = TOP + ROW * place - 15;
+            canvas.line(vec![(MARGIN, y), (WIDTH - MARGIN, y)], PALE, 1)?;
         }
-        for (index, row) in (1..).zip(rows) {
-            let y = TOP + ROW * index;
-            canvas.line(vec![(MARGIN, y - 15), (WIDTH - MARGIN, y - 15)], PALE, 1)?;
-            let font = Font::plain(12);
-            canvas.text(&clip(&row.label, 250, font), (MARGIN, y), Anchor::Start, font)?;
-            let width = row.width.to_string();
-            let cells = [&width, &row.up, &row.down, &row.index, &row.inactive, &row.partial_sums];
-            for (text, (_, x)) in cells.into_iter().zip(COLUMNS) {
-                canvas.text(text, (x, y), Anchor::Start, font)?;
+        let columns = columns(rows);
+        let width = |(title, cells): &(&str, Vec<String>)| {
+            cells.iter().map(|cell| font.width(cell)).fold(head.width(title), i32::max) + GAP
+        };
+        // A name that is too long gives way to the others.
+        let others: i32 = columns.iter().skip(1).map(width).sum();
+        let mut x = MARGIN;
+        for (place, column) in columns.iter().enumerate() {
+            canvas.text(column.0, (x, TOP), Anchor::Start, head)?;
+            let room = if place == 0 { WIDTH - 2 * MARGIN - others } else { width(column) };
+            for (cell, row) in column.1.iter().zip(1..) {
+                let cell = if cell.is_empty() { "–" } else { cell };
+                let text = clip(cell, room - GAP, font);
+                canvas.text(&text, (x, TOP + ROW * row), Anchor::Start, font)?;
             }
+            x += width(column).min(room);
         }
         Ok(())
     })

@@ -1,8 +1,8 @@
 //! The figure of efficiency against width: what each kernel wastes from the narrowest to the widest.
 //!
 //! Lines join a kernel's points; where a device and the simulator give a width, the line runs
-//! through the simulator's. Where kernels lie on each other, their names and numbers are moved
-//! apart, so that each can be read.
+//! through the simulator's. Where kernels lie on each other, their names are moved apart; the numbers
+//! stand in a table below.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,18 +11,17 @@ use super::{
     ChartError,
     bars::{HEIGHT, WIDTH},
     canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
+    curves::{NumberRow, Numbers},
     frame::{ChartFrame, Span},
-    line_labels::{End, NAME_STEP, move_apart, names},
+    line_labels::{End, NAME_STEP, names},
 };
-use crate::analyze::{WidthPoint, WidthSeries, WidthSweep, short_name};
+use crate::analyze::{WidthPoint, WidthSeries, WidthSweep, family, short_name};
 
 const MARGIN: i32 = 16;
 const LEFT: i32 = 70;
-const TOP: i32 = 92;
-/// The least distance between two numbers, one above the other, in pixels.
-const NUMBER_STEP: i32 = 13;
+const TOP: i32 = 108;
 
-/// Draws efficiency against width for each kernel, with the mean active lanes at each mark.
+/// Draws efficiency against width for each kernel, with the mean active lanes in a table below.
 ///
 /// # Errors
 ///
@@ -45,38 +44,63 @@ pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
     let unshared: Vec<String> =
         sweep.series.iter().map(|series| name(series, sweep, shared.is_some())).collect();
     let room = unshared.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
+    let heading = heading(sweep, shared);
+    let top = TOP + 18 * (legend_rows(sweep) - 1);
     // Many kernels need a taller sheet for their names.
     let count = i32::try_from(unshared.len()).unwrap_or(i32::MAX / 64);
-    let height = HEIGHT.max(TOP + 70 + count * NAME_STEP);
+    let height = HEIGHT.max(top + 70 + count * NAME_STEP);
     let frame = ChartFrame {
         left: LEFT,
-        right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
-        top: TOP,
+        right: WIDTH - MARGIN - room.clamp(60, 320) - 20,
+        top,
         bottom: height - 60,
         pad: 36,
         x: Span::logarithmic(f64::from(*least), f64::from(*most)),
         y: Span::linear(0.0, 1.05),
     };
-    let mut title = "Efficiency against subgroup width".to_owned();
-    if let Some(shared) = shared.filter(|shared| !shared.is_empty()) {
-        title = format!("{title} ({shared})");
-    }
-    draw((WIDTH, height), &title, |canvas| {
-        canvas.text(&title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
-        let subtitle = "numbers at the marks: mean active lanes";
-        canvas.text(subtitle, (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
+    let numbers = Numbers::new(TABLE_HEAD, number_rows(sweep, &unshared));
+    draw((WIDTH, height + 12 + numbers.height()), &heading[0], |canvas| {
+        canvas.text(&heading[0], (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
+        canvas.text(&heading[1], (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
         draw_legend(canvas, sweep)?;
         draw_axes(canvas, &frame, least.ilog2()..=most.ilog2())?;
         for (index, series) in sweep.series.iter().enumerate() {
             draw_line(canvas, series, &frame, index)?;
         }
-        // Between lines and marks: numbers stand on lines, and nothing on a mark.
-        draw_numbers(canvas, sweep, &frame)?;
         for (index, series) in sweep.series.iter().enumerate() {
             draw_marks(canvas, series, &frame, index)?;
         }
-        draw_names(canvas, sweep, &unshared, &frame)
+        draw_names(canvas, sweep, &unshared, &frame)?;
+        numbers.draw(canvas, height + 6)
     })
+}
+
+/// What heads the table of numbers.
+const TABLE_HEAD: &str = "mean active lanes at W =";
+
+/// The title, with the family where it is one, and the line below it.
+fn heading(sweep: &WidthSweep, shared: Option<&str>) -> [String; 2] {
+    let mut families: Vec<&str> =
+        sweep.series.iter().map(|series| family(&series.kernel)).collect();
+    families.dedup();
+    let title = "Efficiency against subgroup width";
+    let title = match families.as_slice() {
+        [one] if !one.is_empty() => format!("{title}, {one}"),
+        _ => title.to_owned(),
+    };
+    let shared = shared.filter(|shared| !shared.is_empty()).unwrap_or_default();
+    [title, shared.to_owned()]
+}
+
+/// Each kernel's mean active lanes by width, from the points that its line runs through.
+fn number_rows<'a>(sweep: &WidthSweep, names: &'a [String]) -> Vec<NumberRow<'a>> {
+    let all = sweep.series.iter().zip(names).enumerate();
+    all.map(|(series, (one, name))| {
+        let points = line_points(one).into_iter();
+        let points = points.map(|(width, point)| (f64::from(width), point.active_lanes_mean));
+        NumberRow { series, name, points: points.collect() }
+    })
+    .collect()
 }
 
 /// Returns the parameters of all series where they are the same.
@@ -112,39 +136,59 @@ fn line_points(series: &WidthSeries) -> BTreeMap<u32, &WidthPoint> {
     points
 }
 
-/// Draws what the marks mean, and names the devices that were measured.
-fn draw_legend(canvas: &Canvas<'_>, sweep: &WidthSweep) -> Result<(), ChartError> {
+/// What the marks mean: whether one is a disc, and the words beside it, with the devices that were measured.
+fn legend(sweep: &WidthSweep) -> Vec<(bool, String)> {
     let points = || sweep.series.iter().flat_map(|series| &series.points);
-    let mut x = MARGIN;
+    let mut entries = Vec::new();
     if points().any(|point| point.simulated) {
-        canvas.disc((x + 7, 64), 4, GREY)?;
-        canvas.text("simulated", (x + 20, 64), Anchor::Start, Font::plain(12))?;
-        x += 110;
+        entries.push((true, "simulated".to_owned()));
     }
     let mut devices: Vec<String> = Vec::new();
     for point in points().filter(|point| !point.simulated) {
-        let device = format!("{} at {}", point.label, point.width);
+        let device = format!("{}, {} lanes", point.label, point.width);
         if !devices.contains(&device) {
             devices.push(device);
         }
     }
-    if devices.is_empty() {
-        return Ok(());
+    for (index, device) in devices.into_iter().enumerate() {
+        let first = if index == 0 { "measured: " } else { "" };
+        entries.push((false, format!("{first}{device}")));
     }
-    canvas.square((x + 7, 64), 6, GREY)?;
-    // As many names as fit; the others are counted, and the report's table has them all.
-    let font = Font::plain(12);
-    let mut text = "measured: ".to_owned();
-    for (index, device) in devices.iter().enumerate() {
-        let rest = devices.len() - index;
-        let longer = format!("{text}{}{device}", if index == 0 { "" } else { "; " });
-        if index > 0 && x + 20 + font.width(&longer) > WIDTH - MARGIN - 60 {
-            text = format!("{text}; and {rest} more");
-            break;
+    entries
+}
+
+/// Where each entry of the legend stands.
+fn legend_places(entries: &[(bool, String)]) -> Vec<(i32, i32)> {
+    let (mut x, mut y) = (MARGIN, 64);
+    let mut places = Vec::new();
+    for (_, text) in entries {
+        let room = 20 + Font::plain(12).width(text) + 18;
+        if x > MARGIN && x + room > WIDTH - MARGIN {
+            (x, y) = (MARGIN, y + 18);
         }
-        text = longer;
+        places.push((x, y));
+        x += room;
     }
-    canvas.text(&text, (x + 20, 64), Anchor::Start, font)
+    places
+}
+
+/// How many rows the legend takes.
+fn legend_rows(sweep: &WidthSweep) -> i32 {
+    legend_places(&legend(sweep)).last().map_or(1, |(_, y)| (y - 64) / 18 + 1)
+}
+
+/// Draws what the marks mean, and names the devices that were measured.
+fn draw_legend(canvas: &Canvas<'_>, sweep: &WidthSweep) -> Result<(), ChartError> {
+    let entries = legend(sweep);
+    for ((disc, text), (x, y)) in entries.iter().zip(legend_places(&entries)) {
+        if *disc {
+            canvas.disc((x + 7, y), 4, GREY)?;
+        } else {
+            canvas.square((x + 7, y), 6, GREY)?;
+        }
+        canvas.text(text, (x + 20, y), Anchor::Start, Font::plain(12))?;
+    }
+    Ok(())
 }
 
 /// Draws both axes with grid lines, numbers and labels.
@@ -161,7 +205,7 @@ fn draw_axes(
     }
     for log in logs {
         let x = frame.x(f64::from(1u32 << log));
-        canvas.line(vec![(x, TOP), (x, frame.bottom)], PALE, 1)?;
+        canvas.line(vec![(x, frame.top), (x, frame.bottom)], PALE, 1)?;
         let width = (1u32 << log).to_string();
         canvas.text(&width, (x, frame.bottom + 16), Anchor::Middle, font)?;
     }
@@ -170,7 +214,7 @@ fn draw_axes(
     canvas.text(label, (middle, frame.bottom + 40), Anchor::Middle, Font::plain(13))?;
     canvas.text(
         "efficiency (mean active lanes / W)",
-        (MARGIN, TOP - 8),
+        (MARGIN, frame.top - 12),
         Anchor::Start,
         Font::plain(13),
     )
@@ -202,37 +246,9 @@ fn draw_marks(
     let colour = series_colour(index);
     for point in &series.points {
         if point.simulated {
-            canvas.disc(place(frame, point), 4, colour)?;
+            canvas.mark(place(frame, point), index)?;
         } else {
             canvas.square(place(frame, point), 6, colour)?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes the mean active lanes beside the marks, each once a width, moved apart.
-fn draw_numbers(
-    canvas: &Canvas<'_>,
-    sweep: &WidthSweep,
-    frame: &ChartFrame,
-) -> Result<(), ChartError> {
-    let mut columns: BTreeMap<u32, Vec<(i32, String)>> = BTreeMap::new();
-    for series in &sweep.series {
-        for (width, point) in line_points(series) {
-            let number = format!("{:.1}", point.active_lanes_mean);
-            let column = columns.entry(width).or_default();
-            if !column.iter().any(|(_, known)| *known == number) {
-                column.push((frame.y(point.efficiency.0) - 11, number));
-            }
-        }
-    }
-    for (width, mut column) in columns {
-        column.sort();
-        let wanted: Vec<i32> = column.iter().map(|(y, _)| *y).collect();
-        let places = move_apart(&wanted, NUMBER_STEP, TOP, frame.bottom);
-        for ((_, number), y) in column.iter().zip(places) {
-            let font = Font::plain(11);
-            canvas.label(number, (frame.x(f64::from(width)) + 10, y), font)?;
         }
     }
     Ok(())
@@ -248,8 +264,7 @@ fn draw_names(
     let end = |((index, series), name): ((usize, &WidthSeries), &String)| {
         let (width, point) = line_points(series).pop_last()?;
         let (x, y) = frame.place(f64::from(width), point.efficiency.0);
-        // From beside the last number.
-        Some(End { place: (x + 36, y), name: name.clone(), colour: series_colour(index) })
+        Some(End { place: (x + 8, y), name: name.clone(), colour: series_colour(index) })
     };
     let ends = sweep.series.iter().enumerate().zip(own).filter_map(end);
     names(canvas, frame, ends.collect())

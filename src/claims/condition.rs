@@ -16,18 +16,18 @@ const NAMED_MAX: usize = 4;
 pub(super) fn condition(points: &[(&Point, bool)], by_driver: bool) -> String {
     let names: BTreeSet<&str> =
         points.iter().flat_map(|(point, _)| point.parameters.keys().map(String::as_str)).collect();
-    let by_parameter = || names.iter().find_map(|name| of_attribute(points, name));
+    let by_parameter = || names.iter().find_map(|name| split_by_attribute(points, name));
     let by_device = || by_words(points, "on", |point| point.device.clone());
     by_device()
         .filter(|_| by_driver)
-        .or_else(|| of_attribute(points, WIDTH))
+        .or_else(|| split_by_attribute(points, WIDTH))
         .or_else(by_parameter)
         .or_else(by_device)
-        .unwrap_or_else(|| counted(points))
+        .unwrap_or_else(|| counts_text(points))
 }
 
 /// How many points are as claimed, and one of them.
-fn counted(points: &[(&Point, bool)]) -> String {
+fn counts_text(points: &[(&Point, bool)]) -> String {
     let holding: Vec<&Point> =
         points.iter().filter(|(_, holds)| *holds).map(|(point, _)| *point).collect();
     let such =
@@ -53,7 +53,7 @@ fn attribute(point: &Point, name: &str) -> Option<Value> {
 }
 
 /// The condition on one parameter, or on the width, where it alone tells the points apart.
-fn of_attribute(points: &[(&Point, bool)], name: &str) -> Option<String> {
+fn split_by_attribute(points: &[(&Point, bool)], name: &str) -> Option<String> {
     let values: Option<Vec<(Value, bool)>> =
         points.iter().map(|(point, holds)| Some((attribute(point, name)?, *holds))).collect();
     let values = values?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::ledger::{Quantity, Scope, ScopeWord};
 use super::selector::{Selector, WIDTH, number_of, same};
-use crate::analyze::{Load, Plausibility, Work, latencies, plausibility};
+use crate::analyze::{Load, Plausibility, Work, latencies, machine as code, plausibility};
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
 use crate::kernel::{Catalogue, KernelError};
@@ -211,9 +211,10 @@ fn value(
             let spread = measurement.trace.as_ref()?.spread.as_ref()?;
             spread.efficiency_ratio_quantiles.get(percent).map(|ratio| exact(ratio.0))
         }
-        Quantity::Counter(name) => {
-            let mut found = measurement.counters.iter().filter(|counter| counter.name == *name);
-            found.next().map(|counter| exact(counter.value))
+        Quantity::Counter(name) => code::counter(measurement, name).map(exact),
+        Quantity::CounterRatio(above, below) => {
+            let [above, below] = [above, below].map(|name| code::counter(measurement, name));
+            above.zip(below.filter(|below| *below > 0.0)).map(|(above, below)| exact(above / below))
         }
         Quantity::MachineInstructions
         | Quantity::MachineExecuted

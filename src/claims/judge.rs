@@ -173,7 +173,8 @@ fn decide(
             let fits = |figure: &&Figure| wanted.is_none() || figure.as_claimed == wanted;
             shown.iter().find(fits).map_or_else(String::new, |figure| {
                 let place = &figure.place;
-                if matches!(check, Check::Verified(_)) {
+                if matches!(check, Check::Verified(_) | Check::Fact(Fact { outcome: Some(_), .. }))
+                {
                     let so = if figure.as_claimed == Some(true) { "so" } else { "not so" };
                     return format!(": {so} ({place})");
                 }
@@ -186,7 +187,7 @@ fn decide(
             Outcome::Where(condition) => {
                 limited.push((condition, format!("{}{}", check.says(), with_figure(Some(false)))))
             }
-            Outcome::Undecided => open.push(needed(check)),
+            Outcome::Undecided => open.push(needs_text(check)),
             Outcome::Holds => held.push(format!("{}{}", check.says(), with_figure(Some(true)))),
         }
         figures.extend(shown);
@@ -304,7 +305,7 @@ fn representatives(judgements: Vec<Judgement>, some: bool) -> Vec<Figure> {
 }
 
 /// What would be needed to decide a check.
-fn needed(check: &Check) -> String {
+fn needs_text(check: &Check) -> String {
     if let Check::Fact(fact) = check {
         return format!("needs the table {}", fact.table);
     }
@@ -353,7 +354,7 @@ fn judgements(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Ju
             Some(Limits { min: wanted, max: wanted, words: words.to_owned() })
         }),
         Check::Arithmetic(one) => arithmetic(one),
-        Check::Occupancy(one) => of_occupancy(one),
+        Check::Occupancy(one) => judge_occupancy(one),
         Check::Fact(one) => facts(one, tables),
     }
 }
@@ -575,7 +576,7 @@ fn arithmetic(check: &Arithmetic) -> Vec<Judgement> {
     value.ok().map(judged).into_iter().collect()
 }
 
-fn of_occupancy(check: &OccupancyCheck) -> Vec<Judgement> {
+fn judge_occupancy(check: &OccupancyCheck) -> Vec<Judgement> {
     let Ok(known) = occupancy::architecture(&check.arch) else { return Vec::new() };
     let needs = occupancy::Needs {
         registers: check.registers,
@@ -602,9 +603,31 @@ fn of_occupancy(check: &OccupancyCheck) -> Vec<Judgement> {
     vec![judged]
 }
 
+/// Whether a table's row says what is claimed.
+fn words_of_table(check: &Fact, wanted: &str, table: &FactTable) -> Option<Judgement> {
+    let row = table.rows.iter().find(|cells| cells.starts_with(&check.row))?;
+    let said = row.get(check.column)?;
+    let so = said == wanted;
+    let value = f64::from(u8::from(so));
+    let mut judgement = plain(
+        &check.says,
+        value,
+        1.0,
+        0.0,
+        &format!("{}: {said}", check.row.join(",")),
+        &table.name,
+    );
+    judgement.figure.expected = format!("`{wanted}`");
+    Some(judgement)
+}
+
 fn facts(check: &Fact, tables: &[FactTable]) -> Vec<Judgement> {
     let mut found = Vec::new();
     for table in tables.iter().filter(|table| table.name.ends_with(&check.table)) {
+        if let Some(wanted) = &check.outcome {
+            found.extend(words_of_table(check, wanted, table));
+            continue;
+        }
         let figure = |row: &[String]| {
             let row = table.rows.iter().find(|cells| cells.starts_with(row))?;
             row.get(check.column)?.trim().parse::<f64>().ok()

@@ -48,6 +48,8 @@ pub struct Claim {
     pub untestable: Option<String>,
     /// What was tried in place of that, where something was.
     pub tried: Option<String>,
+    /// What the texts' checklists ask a programmer to do, where the claim is what stands behind it.
+    pub item: Option<String>,
     /// The claims that say otherwise, by id: they are judged together.
     #[serde(default)]
     pub against: Vec<String>,
@@ -280,6 +282,8 @@ pub struct Fact {
     pub column: usize,
     /// The row whose figure it is divided by, where it is.
     pub over: Option<Vec<String>>,
+    /// The words that have to stand in the column, in place of a figure within limits.
+    pub outcome: Option<String>,
     /// The least that is as claimed.
     pub min: Option<f64>,
     /// The most that is as claimed.
@@ -318,6 +322,8 @@ pub enum Quantity {
     EfficiencyAt(u32),
     /// A hardware counter by its vendor's name: `counter:smsp__inst_executed.sum`.
     Counter(String),
+    /// One of them over another: `counters:smsp__cycles_elapsed.sum/sm__cycles_elapsed.sum`.
+    CounterRatio(String, String),
     /// Different machine instructions of the dispatch, executed or not.
     MachineInstructions,
     /// Machine instructions executed, those of a dispatch together.
@@ -377,6 +383,10 @@ impl TryFrom<String> for Quantity {
             "executions" => Ok(Self::BlockExecutions(name)),
             "efficiency_at" => Ok(Self::EfficiencyAt(rest.parse().map_err(|_| unknown())?)),
             "counter" => Ok(Self::Counter(name)),
+            "counters" => {
+                let (above, below) = rest.split_once('/').ok_or_else(unknown)?;
+                Ok(Self::CounterRatio(above.to_owned(), below.to_owned()))
+            }
             "machine" => Ok(Self::MachineMatching(name)),
             "output" => {
                 let (buffer, index) = rest.split_once('[').ok_or_else(unknown)?;
@@ -407,6 +417,7 @@ impl Quantity {
         matches!(
             self,
             Self::Counter(_)
+                | Self::CounterRatio(..)
                 | Self::MachineInstructions
                 | Self::MachineExecuted
                 | Self::MachineMatching(_)
@@ -583,7 +594,9 @@ fn problem(claim: &Claim, all: &[Claim]) -> Option<String> {
             Check::Ratio(RatioCheck { min, max, to, .. }) => {
                 (min.is_some() || max.is_some()) != to.is_some()
             }
-            Check::Fact(Fact { min, max, .. }) => min.is_some() || max.is_some(),
+            Check::Fact(Fact { min, max, outcome, .. }) => {
+                (min.is_some() || max.is_some()) != outcome.is_some()
+            }
             _ => true,
         };
         if !limits {

@@ -89,6 +89,11 @@ fn parameters_of(selector: &Selector) -> BTreeMap<String, Value> {
     parameters
 }
 
+/// A hardware counter of a name and a value.
+fn counted(name: &str, value: f64) -> Counter {
+    Counter { name: name.to_owned(), value, description: String::new(), unit: String::new() }
+}
+
 /// A measurement of which a quantity has a value.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "planted figures")]
 #[expect(clippy::too_many_lines, reason = "a case for each quantity")]
@@ -155,9 +160,9 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
                 spread,
             });
         }
-        Quantity::Counter(name) => {
-            let (name, unit) = (name.clone(), String::new());
-            copy.counters = vec![Counter { name, value, description: unit.clone(), unit }];
+        Quantity::Counter(name) => copy.counters = vec![counted(name, value)],
+        Quantity::CounterRatio(above, below) => {
+            copy.counters = vec![counted(above, value * 8.0), counted(below, 8.0)];
         }
         Quantity::MachineInstructions
         | Quantity::MachineExecuted
@@ -310,14 +315,18 @@ fn tried(check: &Check, holds: bool) -> Verdict {
                 run.measurements.last_mut().unwrap().output = output;
             }
         }
-        Check::Fact(Fact { table, row, column, over, min, max, .. }) => {
-            let value = values(*min, *max, None, 0.0)[pick];
+        Check::Fact(Fact { table, row, column, over, min, max, outcome, .. }) => {
+            let value = match outcome {
+                Some(wanted) if holds => wanted.clone(),
+                Some(_) => "something else".to_owned(),
+                None => values(*min, *max, None, 0.0)[pick].to_string(),
+            };
             let mut cells = row.clone();
             while cells.len() <= *column {
                 cells.push(String::new());
             }
             if *column >= row.len() {
-                cells[*column] = value.to_string();
+                cells[*column] = value;
             }
             let mut rows = vec![cells];
             rows.extend(over.clone());

@@ -8,6 +8,7 @@ mod excerpt;
 mod look;
 mod machine;
 mod memory;
+mod options;
 mod widths;
 
 use std::collections::BTreeMap;
@@ -83,6 +84,7 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     text += &widths::widths(profile, look);
     text += &advice_text(first, advice, look);
     text += &source(profile, first, look);
+    text += &options::options(profile, look);
     text += &answer_times_text(profile, look);
     text
 }

@@ -117,7 +117,7 @@ pub(crate) struct ClaimsArguments {
     /// Seconds that timing may take in all; 120, or 12 with --quick
     #[arg(long, value_name = "SECONDS", conflicts_with = "from")]
     pub(crate) budget: Option<f64>,
-    /// On `cuda:N`, read hardware counters too, for claims about them
+    /// On `cuda:N`, read hardware counters too, of the launches that claims about them look at
     #[arg(long, conflicts_with = "from")]
     pub(crate) counters: bool,
     /// Folder for the result file and the page, which must not hold a result yet; a new folder under
@@ -267,7 +267,7 @@ pub(crate) struct LaunchArguments {
     #[arg(short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
     /// On the simulator, stop at the first access out of bounds, barrier in divergent flow, or
-    /// shuffle from a lane that other flow has; each is told with its line where left out
+    /// shuffle from a lane that other flow has; each is shown with its line where left out
     #[arg(long)]
     pub(crate) strict: bool,
     /// Count at each execution of each block, histograms too, and derive nothing (the rule on CPU
@@ -414,7 +414,7 @@ pub(crate) struct ReportArguments {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// One page of all records, a row a device: `gallery.html`. A folder stands for all records beneath it;
-    /// a file that is none is told and left out
+    /// files that are no records are named and left out
     #[arg(long, requires = "files", conflicts_with = "peers")]
     pub(crate) gallery: bool,
     /// Rows of `lab peers`, for a table in the page

@@ -87,7 +87,7 @@ fn family_of(kernel: &str) -> &str {
 fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Exit), Failure> {
     let catalogue = catalogue::read(None)?;
     let checks: Vec<&Check> = checks_of(chosen).collect();
-    let groups = joined(checks.iter().map(|check| taken(&catalogue, asked(check))));
+    let groups = join(checks.iter().map(|check| keep_known(&catalogue, launches_of(check))));
     let kernels: BTreeSet<&String> = groups.iter().flatten().map(|group| &group.kernel).collect();
     if kernels.is_empty() {
         let empty = begin_run(BTreeMap::new());
@@ -131,12 +131,15 @@ fn checks_of<'a>(chosen: &[&'a Claim]) -> impl Iterator<Item = &'a Check> {
 }
 
 /// The launches that a check looks at.
-fn asked(check: &Check) -> Vec<Asked> {
+fn launches_of(check: &Check) -> Vec<Asked> {
     let words = check.scope().map_or(&[][..], |scope| &scope.0);
     let gpu = |word: &ScopeWord| {
         matches!(word, ScopeWord::Gpu | ScopeWord::Nvidia | ScopeWord::Amd | ScopeWord::Cuda)
     };
-    let of = if words.iter().any(gpu) {
+    let counters = check.quantity().is_some_and(Quantity::needs_counters);
+    let of = if counters {
+        AskedOf::Counters
+    } else if words.iter().any(gpu) {
         AskedOf::Gpus
     } else if check.quantity().is_some_and(|quantity| quantity.needs_times()) {
         AskedOf::Timed
@@ -150,7 +153,7 @@ fn asked(check: &Check) -> Vec<Asked> {
         let own_points = check.quantity() == Some(&Quantity::LinkCycles);
         let kernel = selector.kernel.clone();
         if own_points {
-            launches.push(Asked { kernel, point: BTreeMap::new(), own_points, of });
+            launches.push(Asked { kernel, point: BTreeMap::new(), own_points, of, counters });
             continue;
         }
         // What only the other selector of a ratio names is joined, and so both sides need it.
@@ -172,14 +175,14 @@ fn asked(check: &Check) -> Vec<Asked> {
                 .collect();
         }
         points.dedup();
-        let asked = |point| Asked { kernel: kernel.clone(), point, own_points, of };
+        let asked = |point| Asked { kernel: kernel.clone(), point, own_points, of, counters };
         launches.extend(points.into_iter().map(asked));
     }
     launches
 }
 
 /// The launches of kernels that there are, each with those of its values that its kernel has a parameter for.
-fn taken(catalogue: &Catalogue, asked: Vec<Asked>) -> Vec<Asked> {
+fn keep_known(catalogue: &Catalogue, asked: Vec<Asked>) -> Vec<Asked> {
     let known = |mut asked: Asked| {
         let kernel = catalogue.all().find(|kernel| kernel.id == asked.kernel)?;
         asked.point.retain(|name, _| kernel.description.parameters.contains_key(name));
@@ -189,7 +192,7 @@ fn taken(catalogue: &Catalogue, asked: Vec<Asked>) -> Vec<Asked> {
 }
 
 /// Groups that share a launch become one; each launch stands once, asked of whoever anybody asks it of.
-fn joined(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
+fn join(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
     let mut made: Vec<Vec<Asked>> = Vec::new();
     let alike = |a: &Asked, b: &Asked| {
         (&a.kernel, &a.point, a.own_points) == (&b.kernel, &b.point, b.own_points)
@@ -202,7 +205,10 @@ fn joined(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
         let mut whole: Vec<Asked> = Vec::new();
         for need in sharing.into_iter().flatten().chain(group) {
             match whole.iter_mut().find(|known| alike(known, &need)) {
-                Some(known) => known.of = known.of.min(need.of),
+                Some(known) => {
+                    known.of = known.of.min(need.of);
+                    known.counters |= need.counters;
+                }
                 None => whole.push(need),
             }
         }
@@ -301,13 +307,14 @@ mod tests {
             point: [("n".to_owned(), Value::Integer(n))].into(),
             own_points: false,
             of,
+            counters: of == AskedOf::Counters,
         };
         let groups = [
             vec![asked("f/a", 1, AskedOf::Timed), asked("f/b", 1, AskedOf::Timed)],
             vec![asked("f/c", 1, AskedOf::All)],
             vec![asked("f/b", 1, AskedOf::All), asked("f/b", 2, AskedOf::Gpus)],
         ];
-        let made = joined(groups.into_iter());
+        let made = join(groups.into_iter());
         let names: Vec<Vec<(&str, AskedOf)>> = made
             .iter()
             .map(|group| group.iter().map(|need| (need.kernel.as_str(), need.of)).collect())
@@ -315,6 +322,10 @@ mod tests {
         let all = AskedOf::All;
         let second = vec![("f/a", AskedOf::Timed), ("f/b", all), ("f/b", AskedOf::Gpus)];
         assert_eq!(names, [vec![("f/c", all)], second]);
+        // Counters are read where one of them needs them, whoever else asks for the launch.
+        let both = vec![asked("f/c", 1, AskedOf::Counters)];
+        let made = joined([both, vec![asked("f/c", 1, AskedOf::All)]].into_iter());
+        assert_eq!((made[0][0].of, made[0][0].counters), (all, true));
     }
 
     #[test]

@@ -189,7 +189,14 @@ fn print(
         for sentence in comparison.differing.iter().chain(&comparison.unchanged()) {
             writeln!(out, "{}", fold(sentence, "", columns))?;
         }
-        write!(out, "{}", present::comparison(comparison).to_screen(columns))?;
+        let (changed, left) = comparison.changed();
+        if !changed.rows.is_empty() {
+            write!(out, "{}", present::comparison(&changed).to_screen(columns))?;
+        }
+        if left > 0 && !changed.rows.is_empty() {
+            let launches = present::count_text(left as u128, "launch");
+            writeln!(out, "Unchanged, and not shown: {launches}.")?;
+        }
     }
     if sides.a.counting_rule != sides.b.counting_rule {
         let explanation = Tag::CountingRuleDiffers.explanation();

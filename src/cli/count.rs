@@ -26,18 +26,19 @@ pub(crate) fn whole(word: &str) -> Option<u64> {
     if let Some((number, scale)) =
         SUFFIXES.iter().find_map(|(suffix, scale)| Some((word.strip_suffix(suffix)?, *scale)))
     {
-        return scaled(number, scale);
+        return scale_number(number, scale);
     }
     match word.split_once(['e', 'E']) {
-        Some((number, exponent)) => {
-            scaled(number, 10_u64.checked_pow(exponent.trim_start_matches('+').parse().ok()?)?)
-        }
+        Some((number, exponent)) => scale_number(
+            number,
+            10_u64.checked_pow(exponent.trim_start_matches('+').parse().ok()?)?,
+        ),
         None => word.parse().ok(),
     }
 }
 
 /// A decimal number times a scale, where that is whole.
-fn scaled(number: &str, scale: u64) -> Option<u64> {
+fn scale_number(number: &str, scale: u64) -> Option<u64> {
     let (before, behind) = number.split_once('.').unwrap_or((number, ""));
     let mut total = before.parse::<u64>().ok()?.checked_mul(scale)?;
     let mut part = scale;

@@ -49,7 +49,7 @@ impl PartialEq for Choice {
 
 impl Choice {
     /// A device of a back end whose places have a form.
-    fn of_form(back_end: &'static BackEnd, place: &str) -> Self {
+    fn from_form(back_end: &'static BackEnd, place: &str) -> Self {
         let place = place.to_owned();
         let (name, environment) = (back_end.name.to_owned(), Vec::new());
         let (lister, last) = (Idle::default(), false);
@@ -72,7 +72,7 @@ impl Choice {
 
     /// The simulator at a width.
     pub(crate) fn simulator(width: Width) -> Option<Self> {
-        Some(Self::of_form(backends::by_prefix(SIMULATOR)?, &width.to_string()))
+        Some(Self::from_form(backends::by_prefix(SIMULATOR)?, &width.to_string()))
     }
 
     /// The id.
@@ -326,7 +326,7 @@ fn usual() -> impl Iterator<Item = Choice> {
             Places::Form { usual, .. } => *usual,
             Places::Listed { .. } => &[],
         };
-        places.iter().map(|place| Choice::of_form(back_end, place))
+        places.iter().map(|place| Choice::from_form(back_end, place))
     })
 }
 
@@ -348,7 +348,7 @@ fn choose_by_id(
     };
     match &back_end.places {
         Places::Form { check, .. } => match check(place) {
-            Ok(()) => Ok(vec![Choice::of_form(back_end, place)]),
+            Ok(()) => Ok(vec![Choice::from_form(back_end, place)]),
             Err(None) => Err(unknown(id, working, available)),
             Err(Some(why)) => {
                 Err(Failure::message(Exit::NoDevice, format!("--device {id}: {why}")))

@@ -135,7 +135,7 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
     write!(out, "{}", present::devices(&devices).to_screen(columns))?;
     for driver in examined {
         writeln!(out, "\n{}", driver.id)?;
-        for line in said(driver) {
+        for line in device_lines(driver) {
             writeln!(out, "{}", fold_after("  ", &line, "    ", columns))?;
         }
         for case in driver.self_test.iter().flatten() {
@@ -152,7 +152,7 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
 }
 
 /// What is said of a device beside its self-test, a line each.
-fn said(driver: &Examined) -> Vec<String> {
+fn device_lines(driver: &Examined) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(trust) = driver.trust() {
         let [meaning, consequence] = [trust.meaning(), trust.consequence()];

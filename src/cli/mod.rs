@@ -108,6 +108,23 @@ fn limit_threads() {
     }
 }
 
+/// The manual page: the whole, then the options of each command but `run`, whose options are the whole's.
+fn manual(out: &mut impl Write) -> std::io::Result<()> {
+    let command = Arguments::command();
+    clap_mangen::Man::new(command.clone()).render(out)?;
+    let shown = |command: &&clap::Command| !command.is_hide_set() && command.get_name() != "run";
+    for command in command.get_subcommands().filter(shown) {
+        let mut options = Vec::new();
+        clap_mangen::Man::new(command.clone()).render_options_section(&mut options)?;
+        let options =
+            format!("\n{}", String::from_utf8_lossy(&options)).replace("\n.SH ", "\n.SS ");
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        writeln!(out, ".SH \"LANESCOPE {}\"", command.get_name().to_uppercase())?;
+        writeln!(out, "{}{options}", about.replace('-', "\\-"))?;
+    }
+    Ok(())
+}
+
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let mut out = screen::stdout();
     match arguments.command {
@@ -127,7 +144,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         Some(Command::Man) => {
-            clap_mangen::Man::new(Arguments::command()).render(&mut out)?;
+            manual(&mut out)?;
             Ok(Exit::Done)
         }
         Some(Command::Worker) => {

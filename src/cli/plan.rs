@@ -14,7 +14,7 @@ use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
-use crate::record::{KernelNote, Method, Value};
+use crate::record::{KernelNote, Method, Run, Value};
 use crate::run::back_end::{OpenOptions, WarmUpRule};
 use crate::run::launched::{counts_depend_on_seed, not_available};
 use crate::run::session::{Listener, Recording, RunOptions, SessionOptions};
@@ -63,6 +63,8 @@ pub(super) struct Asked {
     pub(super) own_points: bool,
     /// The devices that it is asked of.
     pub(super) of: AskedOf,
+    /// Whether somebody looks at its hardware counters or machine code.
+    pub(super) counters: bool,
 }
 
 /// Which devices a launch is asked of.
@@ -74,6 +76,8 @@ pub(super) enum AskedOf {
     Timed,
     /// GPUs.
     Gpus,
+    /// Those of a back end that reads hardware counters.
+    Counters,
 }
 
 impl Asked {
@@ -82,6 +86,7 @@ impl Asked {
             AskedOf::All => true,
             AskedOf::Timed => device.is_device(),
             AskedOf::Gpus => device.is_device() && device.class(false) == DeviceClass::Gpu,
+            AskedOf::Counters => device.back_end.gives.counters,
         }
     }
 }
@@ -198,7 +203,7 @@ impl RunPlan<'_> {
             }
             let sizes = self.sizes(&device, gpu);
             let mut groups = match &self.asked {
-                Some(asked) => self.asked_of(&device, asked, sizes, listener),
+                Some(asked) => self.find_asked(&device, asked, sizes, listener),
                 None => groups::groups(&able, &self.points, sizes, self.seed)?,
             };
             groups.extend(self.survey_launches(&device));
@@ -217,7 +222,7 @@ impl RunPlan<'_> {
     }
 
     /// The launches that are asked of a device; what a kernel does not take there is told.
-    fn asked_of(
+    fn find_asked(
         &self,
         device: &Choice,
         asked: &[Vec<Asked>],
@@ -225,25 +230,41 @@ impl RunPlan<'_> {
         listener: &mut dyn Listener,
     ) -> Vec<Vec<Launch>> {
         let mut launches = |asked: &Asked| -> Vec<Launch> {
-            let mut known = self.kernels.iter().filter(|kernel| kernel.id == asked.kernel);
-            let Some(kernel) = known.next() else { return Vec::new() };
-            if !device.speaks(kernel.language) || !asked.is_asked_of(device) {
-                return Vec::new();
-            }
-            let found = if asked.own_points {
-                groups::groups(&[kernel], std::slice::from_ref(&asked.point), sizes, self.seed)
-                    .map(|groups| groups.into_iter().flatten().collect())
-            } else {
-                let launch = kernel.launch(sizes.class_for(kernel), &asked.point, self.seed);
-                launch.map(|launch| vec![launch]).map_err(Failure::bad_input)
-            };
-            found.unwrap_or_else(|failure| {
+            self.launches_of(device, asked, sizes).unwrap_or_else(|failure| {
                 listener.message(&format!("{}: left out: {}", device.id(), failure.error));
                 Vec::new()
             })
         };
         let groups = asked.iter().map(|group| group.iter().flat_map(&mut launches).collect());
         groups.filter(|group: &Vec<Launch>| !group.is_empty()).collect()
+    }
+
+    /// What one thing that is asked for means on a device; nothing where it is not asked of it.
+    fn launches_of(
+        &self,
+        device: &Choice,
+        asked: &Asked,
+        sizes: Sizes,
+    ) -> Result<Vec<Launch>, Failure> {
+        let mut known = self.kernels.iter().filter(|kernel| kernel.id == asked.kernel);
+        let Some(kernel) = known.next() else { return Ok(Vec::new()) };
+        if !device.speaks(kernel.language) || !asked.is_asked_of(device) {
+            return Ok(Vec::new());
+        }
+        if asked.own_points {
+            let points = std::slice::from_ref(&asked.point);
+            let groups = groups::groups(&[kernel], points, sizes, self.seed)?;
+            return Ok(groups.into_iter().flatten().collect());
+        }
+        let launch = kernel.launch(sizes.class_for(kernel), &asked.point, self.seed);
+        launch.map(|launch| vec![launch]).map_err(Failure::bad_input)
+    }
+
+    /// The launches whose hardware counters are read on a device, by kernel and parameters, where launches are
+    /// asked for one by one; nothing where those of every launch are.
+    fn launches_collected(&self, device: &Choice, sizes: Sizes) -> Option<Vec<Launch>> {
+        let asked = self.asked.as_ref()?.iter().flatten().filter(|asked| asked.counters);
+        Some(asked.flat_map(|asked| self.launches_of(device, asked, sizes)).flatten().collect())
     }
 
     /// Where the default set is run, the launches by which the catalogue's other kernels are compared
@@ -297,9 +318,25 @@ impl RunPlan<'_> {
         };
         let gpu = self.devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
         let sizes = self.sizes(device, gpu);
+        let known = seeds_counted(&recording.run);
+        let collected = self.launches_collected(device, sizes);
+        let alike =
+            |a: &Launch, b: &Launch| (&a.kernel, &a.parameters) == (&b.kernel, &b.parameters);
         let options = RunOptions {
             session: self.options,
-            seeded: &|launch| self.launches_of_seeds(device, sizes, launch),
+            seeded: &|launch| {
+                let mut launches = self.launches_of_seeds(device, sizes, launch);
+                // A ratio takes a seed that both widths count.
+                let parameters = analyze::parameters_text(&launch.parameters, &[]);
+                let counted = known.get(&(launch.kernel.clone(), parameters));
+                launches.truncate(counted.copied().unwrap_or(usize::MAX));
+                launches
+            },
+            collected: &|launch| {
+                collected
+                    .as_ref()
+                    .is_none_or(|known| known.iter().any(|other| alike(other, launch)))
+            },
         };
         recording.run_device_seeded(&device.id(), &mut open, groups, &options, listener);
     }
@@ -319,6 +356,16 @@ impl RunPlan<'_> {
         let seed = |number| Launch { seed: self.seed.wrapping_add(number), ..small.clone() };
         seeds.map(seed).collect()
     }
+}
+
+/// How many other seeds of each launch were counted on a device before, by kernel and parameters.
+fn seeds_counted(run: &Run) -> BTreeMap<(String, String), usize> {
+    let counted = run.measurements.iter().filter_map(|measurement| {
+        let seeds = measurement.seeds.as_ref()?;
+        let parameters = analyze::parameters_text(&measurement.parameters, &[]);
+        Some(((measurement.kernel.clone(), parameters), seeds.counts.len()))
+    });
+    counted.collect()
 }
 
 /// Whether a device is one of the simulators whose widths are compared.

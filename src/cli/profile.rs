@@ -30,6 +30,7 @@ use crate::run::simulator::SimulatorRunner;
 use crate::run::what_if::{self, Budget};
 use crate::run::{CountRequest, RunErrorKind, Runner};
 use crate::simulate::Schedule;
+use crate::units::Width;
 
 /// A shader that is profiled.
 struct Job {
@@ -270,6 +271,14 @@ fn count_schedules(
     watch.replace(index, last);
 }
 
+/// The width of the simulator that a measurement is of; `None` if it failed or is of another device.
+fn simulated_width(run: &Run, index: usize) -> Option<Width> {
+    let measured = run.measurements.get(index).filter(|measured| measured.status == Status::Ok)?;
+    let mut devices = run.devices.iter();
+    let device = devices.find(|device| device.id == measured.device && device.is_simulator())?;
+    device.subgroup_width_run
+}
+
 /// Counts the same invocations in workgroups of other shapes, where a measurement is of
 /// one of the two simulators that are compared.
 fn count_shapes(
@@ -279,16 +288,11 @@ fn count_shapes(
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
-    let Run { devices, measurements, .. } = &mut recording.run;
-    let last = &mut measurements[index];
-    if last.status != Status::Ok {
-        return;
-    }
-    let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
-    let width = device.and_then(|device| device.subgroup_width_run);
+    let width = simulated_width(&recording.run, index);
     let Some(width) = width.filter(|width| analyze::WIDTHS_COMPARED.contains(width)) else {
         return;
     };
+    let last = &mut recording.run.measurements[index];
     watch.doing(&format!("{}: other shapes of workgroups", last.device));
     looks.at_shapes(launch, width, last);
     watch.replace(index, last);
@@ -303,16 +307,13 @@ fn watch_memory(
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
-    let Run { devices, measurements, .. } = &mut recording.run;
-    let last = &mut measurements[index];
-    if last.status != Status::Ok {
-        return;
-    }
-    let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
-    let Some(width) = device.and_then(|device| device.subgroup_width_run) else { return };
+    let Some(width) = simulated_width(&recording.run, index) else { return };
+    let last = &mut recording.run.measurements[index];
     watch.doing(&format!("{}: watching memory", last.device));
     if let Err(why) = looks.at_memory(launch, width, last) {
-        watch.message(&format!("{}: {why}", last.device));
+        let hint =
+            if looks.everything { "" } else { " (a smaller --n may be, --what-if looks at all)" };
+        watch.message(&format!("{}: {why}{hint}", last.device));
     }
     watch.replace(index, last);
 }

@@ -12,7 +12,7 @@ use super::failure::{Exit, Failure, hint};
 use super::{foreign, screen, spirv};
 use crate::binary::SpirV;
 use crate::kernel::{Description, Launch, Workgroups};
-use crate::program::ProgramError;
+use crate::program::{ProgramError, Text};
 use crate::record::{Limit, LimitOf};
 use crate::run::caught;
 use crate::run::profile::files::FILE_BYTES_MAX;
@@ -29,6 +29,13 @@ const STDIN_NAME: &str = "stdin.wgsl";
 
 /// Invocations of one dispatch from which on the user is warned that a simulator may take minutes.
 const INVOCATIONS_MANY: u64 = 1 << 27;
+
+/// Seconds that naga's front end takes for each pair of words of a function, about: 0.4 s for a function of
+/// 10,000 lines of six words and operators each, on a core of 2024.
+const READING_S: f64 = 0.4 / 60_000.0 / 60_000.0;
+
+/// Seconds of reading from which on it is said how long it takes.
+const READING_LONG_S: f64 = 2.0;
 
 /// The largest shader or launch file that is read, in bytes.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
@@ -74,7 +81,9 @@ pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileReq
     let (source, spirv) = if SpirV::is(&bytes) {
         (String::new(), Some(spirv::read(shader, &bytes)?))
     } else {
-        (to_text(shader, bytes)?, None)
+        let text = to_text(shader, bytes)?;
+        tell_of_length(shader, &text);
+        (text, None)
     };
     let description = how.launch.as_deref().map(|path| read_description(path, shader, how));
     let description = description.transpose()?;
@@ -240,6 +249,23 @@ fn to_text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
         };
         Failure::message(Exit::BadInput, message)
     })
+}
+
+/// Says how long a shader with a very long function will be read, so that nobody takes it for hung.
+fn tell_of_length(path: &Path, text: &str) {
+    let text = Text::new("", text);
+    let Some((name, words)) = text.longest_function() else { return };
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let seconds = (words as f64).powi(2) * READING_S;
+    if seconds >= READING_LONG_S {
+        // Nothing is left to tell it to when standard error is closed.
+        let _ = writeln!(
+            screen::stderr(),
+            "{}: reading it takes some {seconds:.0} s, with the square of the length of its longest \
+             function, `{name}`; cut into several it takes a part of that",
+            path.display()
+        );
+    }
 }
 
 /// Says beforehand that a simulator will take long, so that nobody takes it for hung.

@@ -228,11 +228,11 @@ impl Catalogue {
 
     /// The kernel `id`, or the one that records of earlier days call so.
     pub fn kernel(&self, id: &str) -> Option<&Kernel> {
-        let renamed = || self.renamed().find(|renamed| renamed.from == id);
+        let renamed = || self.all_renamed().find(|renamed| renamed.from == id);
         self.kernels.get(id).or_else(|| self.kernels.get(&renamed()?.to))
     }
 
-    fn renamed(&self) -> impl Iterator<Item = &Renamed> {
+    fn all_renamed(&self) -> impl Iterator<Item = &Renamed> {
         self.families.values().flat_map(|family| &family.renamed)
     }
 
@@ -247,7 +247,7 @@ impl Catalogue {
             let there = renamed.parameters.keys().any(|name| parameters.contains_key(name));
             renamed.from == kernel && !there
         };
-        match self.renamed().find(known) {
+        match self.all_renamed().find(known) {
             Some(renamed) => {
                 parameters.extend(renamed.parameters.clone());
                 (renamed.to.clone(), parameters)
@@ -282,7 +282,7 @@ impl Catalogue {
         let named = |renamed: &&Renamed| {
             renamed.from == word || renamed.from.rsplit('/').next() == Some(word)
         };
-        if let Some(renamed) = self.renamed().find(named) {
+        if let Some(renamed) = self.all_renamed().find(named) {
             return Err(KernelError::Renamed {
                 name: word.to_owned(),
                 to: renamed.to.clone(),

@@ -16,6 +16,18 @@ pub enum Formula {
     Text(String),
 }
 
+impl Formula {
+    /// 0.
+    pub(super) fn zero() -> Self {
+        Self::Integer(0)
+    }
+
+    /// 1.
+    pub(super) fn one() -> Self {
+        Self::Integer(1)
+    }
+}
+
 impl std::fmt::Display for Formula {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

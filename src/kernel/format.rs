@@ -14,14 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use super::buffer_description::{
+    BufferDescription, DefaultWord, FillDescription, ImmediatesDescription, ScalarDescription,
+};
 use super::condition::Condition;
 use super::error::KernelError;
 pub use super::expression::Formula;
 use super::limits::PARAMETERS_MAX;
 use super::lines::Lines;
-use super::pattern::{Lengths, NodeWord, Picture, TreeShape};
 use super::texture_description::{SamplerDescription, TextureDescription};
-use crate::layout::ScalarType;
 use crate::record::{Axis, Divergence, FigureNote, GrainNote, Reading, StageNote, Value};
 
 /// A kernel's description.
@@ -44,6 +45,9 @@ pub struct Description {
     pub claims: Vec<String>,
     /// The kernel whose time is the divisor of time ratios, `family/name`.
     pub baseline: Option<String>,
+    /// The form of control flow that it is doctor's test of, as records name it, such as `branch`. In
+    /// the catalogue alone.
+    pub tests: Option<String>,
     /// Whether `lanescope run` without names runs it; doctor's self-test kernels are not.
     #[serde(default = "yes")]
     pub in_default_set: bool,
@@ -227,22 +231,6 @@ fn yes() -> bool {
     true
 }
 
-fn zero() -> Formula {
-    Formula::Integer(0)
-}
-
-fn one() -> Formula {
-    Formula::Integer(1)
-}
-
-fn two() -> Formula {
-    Formula::Integer(2)
-}
-
-fn unit_range() -> [Formula; 2] {
-    [zero(), one()]
-}
-
 /// A name that follows from a parameter.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -413,199 +401,6 @@ pub enum WritesDescription {
 
 fn permutation() -> ByParameter<WritesDescription> {
     ByParameter::Same(WritesDescription::Permutation)
-}
-
-/// A buffer.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BufferDescription {
-    /// The shader's variable that it is bound to, or a name of its own for indirect arguments.
-    pub name: String,
-    /// The scalar type of its elements, such as `f32`.
-    #[serde(rename = "type", default)]
-    pub scalar: Option<ScalarType>,
-    /// In place of `type`: the parameter whose value is the type.
-    pub type_parameter: Option<String>,
-    /// How many elements, a formula: scalars where there is a `type`, else elements of the shader's
-    /// run-time array.
-    pub elements: Option<Formula>,
-    /// What it holds at first.
-    #[serde(default)]
-    pub fill: FillDescription,
-    /// Its scalars one by one, in place of `elements` and `fill`: small structs. Each lies at the
-    /// next multiple of its own size; padding beyond that is written out.
-    #[serde(default)]
-    pub scalars: Vec<ScalarDescription>,
-    /// Whether it is compared with the reference.
-    #[serde(default)]
-    pub output: bool,
-    /// Whether what it holds after counting goes into the record, up to
-    /// [`super::limits::SHOWN_ELEMENTS_MAX`] elements: what a kernel shows and no reference knows.
-    /// It must be an output.
-    #[serde(default)]
-    pub shown: bool,
-    /// Whether there is such a buffer: a condition on a parameter, such as `"sort == before"`.
-    #[serde(default = "Condition::always")]
-    pub when: Condition,
-}
-
-/// One scalar of a small struct: its type and its value, such as `{ u32 = "n" }`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub enum ScalarDescription {
-    /// A 32-bit float.
-    F32(Formula),
-    /// A 32-bit unsigned integer.
-    U32(Formula),
-    /// A 32-bit signed integer.
-    I32(Formula),
-    /// A 16-bit float.
-    F16(Formula),
-    /// A 64-bit float.
-    F64(Formula),
-    /// A 16-bit unsigned integer.
-    U16(Formula),
-    /// A 16-bit signed integer.
-    I16(Formula),
-    /// A 64-bit unsigned integer.
-    U64(Formula),
-    /// A 64-bit signed integer.
-    I64(Formula),
-}
-
-impl ScalarDescription {
-    /// The type and the value.
-    pub fn parts(&self) -> (ScalarType, &Formula) {
-        match self {
-            Self::F32(value) => (ScalarType::F32, value),
-            Self::U32(value) => (ScalarType::U32, value),
-            Self::I32(value) => (ScalarType::I32, value),
-            Self::F16(value) => (ScalarType::F16, value),
-            Self::F64(value) => (ScalarType::F64, value),
-            Self::U16(value) => (ScalarType::U16, value),
-            Self::I16(value) => (ScalarType::I16, value),
-            Self::U64(value) => (ScalarType::U64, value),
-            Self::I64(value) => (ScalarType::I64, value),
-        }
-    }
-}
-
-/// Immediate data.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum ImmediatesDescription {
-    /// Scalars in order, placed as a buffer's.
-    Scalars(Vec<ScalarDescription>),
-    /// The word `default`: sensible values by the variable's type, in a launch file alone.
-    Word(DefaultWord),
-}
-
-/// The word `default`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DefaultWord {
-    /// Sensible values by the variable's type.
-    Default,
-}
-
-/// How a buffer is filled.
-#[derive(Clone, Debug, PartialEq, Deserialize, std::default::Default)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub enum FillDescription {
-    /// Zeros.
-    #[default]
-    Zero,
-    /// Independent uniform values from the first, included, to the second, left out.
-    Uniform([Formula; 2]),
-    /// first + step · index.
-    Series {
-        /// The first element.
-        first: Formula,
-        /// The difference of neighbours.
-        step: Formula,
-    },
-    /// range.0 + (range.1 − range.0) · u^exponent with u uniform from 0 to 1, rounded down for
-    /// integers: with an exponent over 1 low values are frequent.
-    Skewed {
-        /// From this, included, to that, left out by integers.
-        range: [Formula; 2],
-        /// The exponent, 1 where it is left out.
-        #[serde(default = "one")]
-        exponent: Formula,
-        /// How many neighbours share a value, 1 where it is left out.
-        #[serde(default = "one")]
-        length: Formula,
-    },
-    /// Ascending from 0 to `last`, the last element: where rows begin, and where the last one ends.
-    Offsets {
-        /// The last element.
-        last: Formula,
-        /// How lengths are distributed, `"uniform"` where it is left out.
-        #[serde(default)]
-        lengths: Lengths,
-        /// Of a power law: how fast long rows become rare, 2 where it is left out; over 1.
-        #[serde(default = "two")]
-        exponent: Formula,
-    },
-    /// The numbers from 0 to the number of elements, each once, in random order.
-    Permutation,
-    /// Ascending values.
-    Sorted {
-        /// From this, included, to that, left out by integers.
-        range: [Formula; 2],
-        /// The part of the elements that stand elsewhere, 0 where it is left out.
-        #[serde(default = "zero")]
-        moved: Formula,
-    },
-    /// Numbers below `ids`, number k about as often as 1 / (k + 1)^exponent.
-    Zipf {
-        /// How many there are.
-        ids: Formula,
-        /// The exponent, 1 where it is left out; over 0.
-        #[serde(default = "one")]
-        exponent: Formula,
-    },
-    /// Points in a box.
-    Points {
-        /// The least value of each component.
-        from: Vec<Formula>,
-        /// The bound of each component.
-        to: Vec<Formula>,
-        /// Scalars from one point to the next, as many as components where it is left out.
-        stride: Option<Formula>,
-    },
-    /// Pixels, row by row.
-    Image {
-        /// Pixels of a row.
-        width: Formula,
-        /// `"gradient"`, `"noise"` or `"checkers"`.
-        of: Picture,
-        /// The darkest and the lightest value, 0 and 1 where it is left out.
-        #[serde(default = "unit_range")]
-        range: [Formula; 2],
-    },
-    /// The nodes of a binary tree of boxes in the unit cube, depth first; 2 · leaves − 1 nodes.
-    Bvh {
-        /// Leaves.
-        leaves: Formula,
-        /// The 32-bit words of a node, such as `["min_x", "min_y", "min_z", "left", …]`.
-        node: Vec<NodeWord>,
-        /// `"complete"` or `"random"`; the first where it is left out.
-        #[serde(default)]
-        tree: TreeShape,
-    },
-    /// One of several, by a parameter's value.
-    Choice {
-        /// The parameter.
-        by: String,
-        /// The fill for each of its values.
-        of: BTreeMap<String, Self>,
-    },
-    /// Sensible values by the variable's type, see [`mod@super::shape`]; in a launch file alone.
-    Default,
-    /// A file beside the launch file: `.npy`, of which the elements count, or raw bytes; what is
-    /// missing of `elements` is zero. In a launch file alone.
-    File(String),
 }
 
 /// A dispatch.

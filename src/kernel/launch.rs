@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::described::{Kernel, KernelLanguage};
-use super::dispatches::{self, Dispatch};
+use super::dispatches::{self, Dispatch, Workgroups};
 use super::error::KernelError;
 use super::format::{
     BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
@@ -116,6 +116,42 @@ pub struct ExpectedBlock {
 }
 
 impl Launch {
+    /// A launch of a bare shader in WGSL, of one dispatch of its entry point `main`: checked, with the seed
+    /// 1, and with nothing expected of it.
+    pub fn of_shader(file: &str, source: &str, buffers: Vec<Buffer>, workgroups: [u32; 3]) -> Self {
+        let main = Dispatch {
+            entry_point: "main".to_owned(),
+            workgroups: Workgroups::Direct(workgroups),
+            native: None,
+            overrides: BTreeMap::new(),
+            setup: false,
+        };
+        Self {
+            kernel: file.to_owned(),
+            file: file.to_owned(),
+            source: source.to_owned(),
+            spirv: None,
+            parameters: BTreeMap::new(),
+            seed: 1,
+            overrides: BTreeMap::new(),
+            buffers,
+            textures: Vec::new(),
+            samplers: Vec::new(),
+            dispatches: vec![main],
+            repeatable: true,
+            trusted: false,
+            workgroup_memory_zeroed: true,
+            immediates: Vec::new(),
+            reference: None,
+            bytes: None,
+            shown: Vec::new(),
+            expected: BTreeMap::new(),
+            exempt_from_agreement: None,
+            for_widths: false,
+            inputs_hashed: false,
+        }
+    }
+
     /// What it is written in, by its file's name.
     pub fn language(&self) -> KernelLanguage {
         KernelLanguage::of_file(&self.file)

@@ -16,6 +16,7 @@
 //! ([`mod@reference`]) that the existing ones cannot express.
 
 mod allowed;
+pub mod buffer_description;
 mod catalogue;
 pub mod condition;
 mod described;

@@ -73,8 +73,8 @@ pub(super) fn check(scalar: ScalarType, value: f64) -> Result<(), String> {
     let numbers = if scalar.is_float() { "numbers" } else { "whole numbers" };
     Err(format!(
         "{value} is no {scalar}, which holds {numbers} from {} to {}",
-        shown(low),
-        shown(high)
+        limit_text(low),
+        limit_text(high)
     ))
 }
 
@@ -91,14 +91,14 @@ pub(super) fn check_range(scalar: ScalarType, low: f64, high: f64) -> Result<(),
     let beyond = if scalar.is_float() { 0.0 } else { 1.0 };
     let [least, most] = range(scalar);
     if low < least || high > most + beyond {
-        let ends = format!("from {} to {}", shown(least), shown(most + beyond));
+        let ends = format!("from {} to {}", limit_text(least), limit_text(most + beyond));
         return Err(format!("the range from {low} to {high} is not within {scalar}'s, {ends}"));
     }
     Ok(())
 }
 
 /// A limit in digits, where these are few.
-fn shown(limit: f64) -> String {
+fn limit_text(limit: f64) -> String {
     if limit.abs() < 1e15 { limit.to_string() } else { format!("{limit:e}") }
 }
 

@@ -256,7 +256,7 @@ impl Texture {
             let end = begin + length(self.layout.level_texels(level - 1));
             if bytes.len() < end + length(self.layout.level_texels(level)) {
                 bytes.truncate(end);
-                let next = self.halved(level, &bytes[begin..end]);
+                let next = self.halve(level, &bytes[begin..end]);
                 bytes.extend(next);
             }
             begin = end;
@@ -334,7 +334,7 @@ impl Texture {
     }
 
     /// A level from the one before it.
-    fn halved(&self, level: u32, before: &[u8]) -> Vec<u8> {
+    fn halve(&self, level: u32, before: &[u8]) -> Vec<u8> {
         let format = self.layout.format;
         let each = format.bytes() as usize;
         let ([width, height, depth], [wide, high, _]) =

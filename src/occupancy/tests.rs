@@ -77,6 +77,10 @@ fn amd_gives_registers_by_simd_and_counts_no_single_waves() {
     assert_eq!(limit(&of("gfx900", 16, 0, 64), OccupancyResource::Workgroups), None);
     assert_eq!(of("gfx900", 16, 0, 64).workgroups, 40);
     assert_eq!(limit(&of("gfx900", 16, 0, 128), OccupancyResource::Workgroups), Some(16));
+    // As waves of 64 the same 84 registers are 84 of 768 a lane, 7 portions of 12: 9 waves a SIMD; on RDNA 2 they are 11
+    // portions of 8 of 512: 5.
+    assert_eq!(of("gfx1100-wave64", 84, 0, 64).subgroups, 36);
+    assert_eq!(of("gfx1030-wave64", 84, 0, 64).subgroups, 20);
     // 64 KiB a compute unit: 20 KiB three times.
     assert_eq!(limit(&of("gfx942", 16, 20 * 1024, 256), OccupancyResource::Memory), Some(3));
 }

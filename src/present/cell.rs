@@ -134,7 +134,7 @@ impl Cell {
             Self::Rate(value, unit) => rate(*value, unit),
             Self::YesNo(true) => "yes".to_owned(),
             Self::YesNo(false) => "no".to_owned(),
-            Self::Flags(flags) => flag::words(flags, ", "),
+            Self::Flags(flags) => flags.iter().map(flag_text).collect::<Vec<String>>().join(", "),
             Self::With(inner, _) => inner.to_text(),
             Self::Missing(_) => NONE.to_owned(),
         }
@@ -253,6 +253,18 @@ pub fn percent(share: Ratio) -> String {
     format!("{:.1} %", share.0 * 100.0)
 }
 
+/// The most lines that a flag names in a table.
+const FLAG_LINES_MAX: usize = 4;
+
+/// A flag as a word; of many lines the first, and how many more there are.
+fn flag_text(flag: &Flag) -> String {
+    if flag.lines.len() <= FLAG_LINES_MAX {
+        return flag.to_string();
+    }
+    let (first, more) = flag.lines.split_at(FLAG_LINES_MAX - 1);
+    format!("{}_and_{}_more", Flag::at(flag.tag.clone(), first.to_vec()), more.len())
+}
+
 /// A ratio to four digits, and at most three behind the point.
 fn digits(value: f64) -> String {
     let before = [10.0, 100.0, 1000.0].iter().filter(|limit| value.abs() >= **limit).count();
@@ -288,6 +300,8 @@ mod tests {
     fn each_kind_of_figure_has_one_form() {
         let width = |lanes| Width::new(lanes).expect("a width");
         let narrow = [Nanoseconds(22_674.0), Nanoseconds(22_716.0)];
+        let flags =
+            |lines: Vec<u32>| Cell::Flags(vec![Flag::at(crate::record::Tag::LoopCutOff, lines)]);
         let time = Cell::Measured(Nanoseconds(22_700.0), narrow, Some(Ratio(0.0031)));
         let dispatch = Cell::time(Some(Nanoseconds(22_700.0)), Some(narrow));
         let cases = [
@@ -306,6 +320,13 @@ mod tests {
             (Cell::none(), "–", "", ""),
             (Cell::Missing("not sampled".to_owned()), "–", "not sampled", ""),
             (Cell::Factor(1.0).with("few".to_owned()), "1.000×", "few", "1"),
+            (flags([7, 9].to_vec()), "loop_cut_off_line_7_9", "", "loop_cut_off_line_7_9"),
+            (
+                flags((1..=13).collect()),
+                "loop_cut_off_line_1_2_3_and_10_more",
+                "",
+                "loop_cut_off_line_1_2_3_4_5_6_7_8_9_10_11_12_13",
+            ),
         ];
         for (cell, text, note, plain) in cases {
             let found = [cell.to_text(), cell.to_note(), cell.to_plain()];

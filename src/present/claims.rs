@@ -129,7 +129,11 @@ fn doubt_text(doubt: &Verdict) -> String {
 
 fn other_verdict(judged: &[Judged], id: &str) -> String {
     let found = judged.iter().find(|claim| claim.claim.id == id);
-    found.map_or_else(String::new, |other| format!(", which {}", verdict_text(&other.verdict)))
+    found.map_or_else(String::new, |other| {
+        let verdict = verdict_text(&other.verdict);
+        let is = if verdict.starts_with("holds") { "" } else { "is " };
+        format!(", which {is}{verdict}")
+    })
 }
 
 /// A figure as a sentence.
@@ -152,6 +156,23 @@ fn figure_text(figure: &crate::claims::Figure) -> String {
         "{}: {value}{interval}, claimed {}: {so} [{}{record}]",
         figure.says, figure.expected, figure.place
     )
+}
+
+/// What the texts' checklists ask for, as Markdown: each item with what was measured of the claim behind it.
+pub fn claims_checklist(judged: &[Judged]) -> String {
+    let clean = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");
+    let mut text =
+        "| do this | because | measured | the figures that decided |\n|---|---|---|---|\n"
+            .to_owned();
+    for claim in judged {
+        let Some(item) = &claim.claim.item else { continue };
+        let (id, statement) = (&claim.claim.id, clean(&claim.claim.statement));
+        let verdict = clean(&verdict_text(&claim.verdict));
+        let reason = clean(&claim.reason);
+        let _ =
+            writeln!(text, "| {} | {statement} (`{id}`) | **{verdict}** | {reason} |", clean(item));
+    }
+    text
 }
 
 /// The verdicts as Markdown, verdict first, folded by family.

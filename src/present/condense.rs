@@ -12,6 +12,9 @@ use crate::record::Flag;
 /// How many rows a group has on average at least; with fewer, headings take more room than they save.
 const GROUP_MIN: usize = 3;
 
+/// How many rows a kernel has on average at least, where each gets a heading.
+const RUN_MIN: usize = 2;
+
 /// How far a figure may differ from the one that it repeats.
 const REPEATS_MAX: f64 = 0.005;
 
@@ -211,6 +214,36 @@ impl Table {
         found
     }
 
+    /// The same with a heading for each run of rows of one kernel: its name, and the parameters that the run
+    /// shares. Nothing where that saves little, or where there are headings already.
+    pub(super) fn grouped_by_kernel(&self) -> Option<Self> {
+        let find = |wanted: fn(&Cell) -> bool| {
+            (0..self.columns.len()).find(|place| self.rows.iter().all(|row| wanted(&row[*place])))
+        };
+        if self.rows.is_empty() || !self.groups.is_empty() {
+            return None;
+        }
+        let kernel = find(|cell| matches!(cell, Cell::Kernel(_)))?;
+        let parameters = find(|cell| matches!(cell, Cell::Parameters(_)))?;
+        let mut table = Self { groups: Vec::new(), ..self.clone() };
+        let mut first = 0;
+        for run in self.rows.chunk_by(|row, next| row[kernel] == next[kernel]) {
+            let shared =
+                if run.len() > 1 { shared_parameters(run, parameters) } else { Vec::new() };
+            let mut words = vec![run[0][kernel].to_text()];
+            words.extend(shared.iter().map(|(name, value)| format!("{name}={value}")));
+            table.groups.push((first, words.join("; ")));
+            for row in &mut table.rows[first..first + run.len()] {
+                if let Some(Cell::Parameters(all)) = row.get_mut(parameters) {
+                    all.retain(|parameter| !shared.contains(parameter));
+                }
+            }
+            first += run.len();
+        }
+        table.remove_column(kernel);
+        (table.groups.len() * RUN_MIN <= self.rows.len()).then_some(table)
+    }
+
     /// Moves flags that stand on every row to the facts.
     fn share_flags(&mut self) {
         for place in 0..self.columns.len() {
@@ -230,6 +263,18 @@ impl Table {
             }
         }
     }
+}
+
+/// The parameters that all of these rows have with one value.
+fn shared_parameters(rows: &[Vec<Cell>], place: usize) -> Vec<(String, String)> {
+    let all = |row: &Vec<Cell>| match &row[place] {
+        Cell::Parameters(all) => all.clone(),
+        _ => Vec::new(),
+    };
+    let mut rows = rows.iter().map(all);
+    let mut shared = rows.next().unwrap_or_default();
+    rows.for_each(|row| shared.retain(|parameter| row.contains(parameter)));
+    shared
 }
 
 /// A cell's flags.

@@ -95,7 +95,45 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     if !widths_compared {
         curves(run, &mut found);
     }
+    let labels = analyze::labels_with_width(run);
+    for figure in &mut found {
+        name_widths(&mut figure.drawing, &labels);
+    }
     number_equal_names(found)
+}
+
+/// Puts the width beside each device's name, where a figure has the name alone: a figure is shown without
+/// its run.
+fn name_widths(drawing: &mut Drawing, labels: &BTreeMap<String, String>) {
+    let name = |label: &mut String| {
+        if let Some(with) = labels.get(label) {
+            label.clone_from(with);
+        }
+    };
+    match drawing {
+        Drawing::Crossovers(sheet) => {
+            sheet.label.iter_mut().for_each(name);
+            let curves = sheet.panels.iter_mut().flat_map(|panel| &mut panel.curves);
+            curves.for_each(|curve| name(&mut curve.label));
+        }
+        Drawing::Stages(_, sheet) => {
+            sheet.stacks.iter_mut().for_each(|stack| name(&mut stack.label));
+        }
+        Drawing::Speedups(table) => table.devices.iter_mut().for_each(name),
+        Drawing::Bandwidth(sweep) => name(&mut sweep.device),
+        Drawing::Latencies(tables, _) => {
+            tables.iter_mut().for_each(|table| name(&mut table.label));
+        }
+        // They have a width beside each device, column or row of their own.
+        Drawing::Lanes(_)
+        | Drawing::Ratios(_)
+        | Drawing::SideBySide(_)
+        | Drawing::Widths(_)
+        | Drawing::BeforeAfter(_)
+        | Drawing::Undefined(_)
+        | Drawing::Curves(_)
+        | Drawing::Trace(_) => {}
+    }
 }
 
 /// Curves, as their families' folders describe them: the figures with fewest first, since they are read at once.

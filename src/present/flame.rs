@@ -161,10 +161,10 @@ pub fn speedscope(name: &str, devices: &[DeviceProfile]) -> Value {
         }
         let id = &device.column.device;
         let operations = |work: Work| work.subgroup_operations;
-        profiles.push(sampled(&format!("{id}: subgroup operations"), &stacks, operations));
+        profiles.push(sampled_profile(&format!("{id}: subgroup operations"), &stacks, operations));
         if let Some(width) = device.column.width {
             let idle = |work: Work| work.lane_slots(width).saturating_sub(work.lane_operations);
-            profiles.push(sampled(&format!("{id}: idle lane slots"), &stacks, idle));
+            profiles.push(sampled_profile(&format!("{id}: idle lane slots"), &stacks, idle));
         }
     }
     let frames: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
@@ -201,7 +201,11 @@ fn stack(
     }
 }
 
-fn sampled(name: &str, stacks: &[(Vec<usize>, Work)], weight: impl Fn(Work) -> u128) -> Value {
+fn sampled_profile(
+    name: &str,
+    stacks: &[(Vec<usize>, Work)],
+    weight: impl Fn(Work) -> u128,
+) -> Value {
     let weighed: Vec<(&Vec<usize>, u64)> = stacks
         .iter()
         .map(|(stack, work)| (stack, u64::try_from(weight(*work)).unwrap_or(u64::MAX)))

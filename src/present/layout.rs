@@ -3,7 +3,7 @@
 //! Input: a table, and the terminal's columns where it is one. Output: text that is no wider than the
 //! terminal, and without one as wide as it must be. What is said of a row is tried in this order: all in
 //! one line; words at its end in a line beneath; then all but the intervals of figures; then these too; then
-//! cards. No line is drawn between rows.
+//! the same with a kernel's name and what its rows share in a heading; then cards. No line is drawn between rows.
 
 use comfy_table::{CellAlignment, ContentArrangement, presets::NOTHING};
 
@@ -67,7 +67,10 @@ impl Table {
             FORMS.into_iter().find(|form| columns.is_none_or(|room| self.width(*form) <= room));
         match form {
             Some(form) => self.to_lines(form, columns),
-            None => self.to_cards(columns),
+            None => match self.grouped_by_kernel() {
+                Some(table) => table.to_text(columns),
+                None => self.to_cards(columns),
+            },
         }
     }
 
@@ -77,7 +80,7 @@ impl Table {
     }
 
     /// The columns that stand in a row's line.
-    fn shown(&self, form: Form) -> impl Iterator<Item = (usize, &Column)> {
+    fn visible_columns(&self, form: Form) -> impl Iterator<Item = (usize, &Column)> {
         let hidden = form != Form::Line;
         self.columns.iter().enumerate().filter(move |(_, column)| !(hidden && column.below))
     }
@@ -91,14 +94,16 @@ impl Table {
 
     /// The columns of a terminal that a form takes.
     fn width(&self, form: Form) -> usize {
-        let rooms: Vec<usize> =
-            self.shown(form).map(|(place, column)| self.room(place, column, form)).collect();
+        let rooms: Vec<usize> = self
+            .visible_columns(form)
+            .map(|(place, column)| self.room(place, column, form))
+            .collect();
         rooms.iter().sum::<usize>() + GAP * rooms.len().saturating_sub(1)
     }
 
     /// A line for each row, with lines beneath where the form leaves something out.
     fn to_lines(&self, form: Form, columns: Option<usize>) -> String {
-        let shown: Vec<(usize, &Column)> = self.shown(form).collect();
+        let shown: Vec<(usize, &Column)> = self.visible_columns(form).collect();
         let mut table = comfy_table::Table::new();
         table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
         let header = shown.iter().map(|(place, column)| {

@@ -23,7 +23,8 @@ mod width_costs;
 pub use before_after::{device_text, launch_comparison};
 pub use cell::{Cell, NONE, count_text, percent, workgroups};
 pub use claims::{
-    claims_counted, claims_markdown, claims_plain, claims_screen, claims_table, verdict_text,
+    claims_checklist, claims_counted, claims_markdown, claims_plain, claims_screen, claims_table,
+    verdict_text,
 };
 pub use figures::{Drawing, Figure, figures};
 pub use flame::{FlameBox, flame_boxes, speedscope, totals};
@@ -33,6 +34,6 @@ pub use table::error_columns;
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{
     Section, comparison, crossovers, devices, memory_table, model, peers, profile_table,
-    side_by_side, summary, summary_plain, tables, width_reported,
+    side_by_side, spread_table, summary, summary_plain, tables, width_reported,
 };
 pub use width_costs::{kernel_costs, machine_models, width_costs};

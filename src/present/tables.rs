@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
     self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, MemoryView,
-    Missing, ModelRow, ModelTable, Over, SideBySide, SideRow, Summary, SummaryRow, TimeRatio,
-    parameters_text, short_name,
+    Missing, ModelRow, ModelTable, Over, SideBySide, SideRow, SpreadRow, Summary, SummaryRow,
+    TimeRatio, parameters_text, short_name,
 };
 use crate::record::{Device, PeerRow, Published, Run, Status};
 use crate::units::{Nanoseconds, Ratio, Width};
@@ -189,7 +189,9 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
         Cell::from_option(row.active_lanes_mean, Cell::Lanes),
         Cell::from_option(row.active_lanes_mean_expected, Cell::Lanes),
         Cell::from_option(row.active_lanes_mean_simulated, Cell::Lanes),
-        Cell::from_option(published, |figure| published_cell(figure, row.active_lanes_mean)),
+        Cell::from_option(published, |figure| {
+            published_cell(figure, row.published_is_contradicted())
+        }),
         Cell::from_option(row.efficiency, Cell::Percent),
         Cell::from_option(row.time, |time| {
             Cell::Measured(time.median, time.interval, Some(time.noise))
@@ -202,15 +204,10 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
     ]
 }
 
-/// How far a published mean of lanes may lie from what was counted before it is marked, as a share: machine code of
-/// the same kernels has up to 9 % more than their source.
-const PUBLISHED_SHARE_MAX: f64 = 0.1;
-
 /// A published mean of lanes, with a mark where what was counted contradicts it.
-fn published_cell(figure: &Published, counted: Option<f64>) -> Cell {
+fn published_cell(figure: &Published, contradicted: bool) -> Cell {
     let published = figure.active_lanes_mean;
-    let off = |counted: f64| (published / counted - 1.0).abs() > PUBLISHED_SHARE_MAX;
-    if counted.is_some_and(off) {
+    if contradicted {
         let lanes = Cell::Lanes(published).to_text();
         return Cell::text(format!("≠ {lanes}")).with(format!("{}, contradicted", figure.hardware));
     }
@@ -625,6 +622,31 @@ pub fn comparison(comparison: &Comparison) -> Table {
         "lane slots B",
         "lane slots B / A",
     ])
+}
+
+/// The shares of subgroups, in percent, whose efficiencies a table shows.
+const QUANTILES: [(u32, &str); 5] =
+    [(0, "least"), (10, "a tenth below"), (50, "half below"), (90, "a tenth above"), (100, "most")];
+
+/// How unlike the subgroups of kernels are: between which efficiencies they lie.
+pub fn spread_table(rows: &[SpreadRow]) -> Table {
+    let mut columns =
+        vec![Column::words("kernel"), Column::words("device"), Column::figures("subgroups")];
+    columns.extend(QUANTILES.map(|(_, words)| Column::figures(words)));
+    let mut table = Table::new("", columns);
+    for row in rows {
+        let mut cells = vec![
+            Cell::Noted(row.kernel.clone(), row.parameters.clone()),
+            Cell::text(&row.label),
+            Cell::Count(row.subgroups.into()),
+        ];
+        cells.extend(QUANTILES.map(|(percent, _)| match row.quantiles.get(&percent) {
+            Some(ratio) => Cell::Percent(*ratio),
+            None => Cell::Missing(String::new()),
+        }));
+        table.rows.push(cells);
+    }
+    table
 }
 
 /// The library's functions beside what a CUDA user would pick.

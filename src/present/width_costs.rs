@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cell, Column, Table};
-use crate::analyze::{CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost, parameters_text};
+use crate::analyze::{CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost};
 use crate::units::Width;
 
 /// The most launches that the table of costs shows at once.
@@ -56,7 +56,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         let dear = greatest >= DEARER_MIN || rows_max_fits;
         let place = if dear { &mut table.rows } else { &mut table.rows_folded };
         place.push(vec![
-            Cell::text(*kernel),
+            Cell::Kernel((*kernel).to_owned()),
             Cell::from_option(ratios.first(), |usual| {
                 let other = if usual.same_work() { "" } else { "other work" };
                 Cell::Factor(usual.ratio).with(other.to_owned())
@@ -98,8 +98,7 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
     columns.push(Column::figures(&ratio_name).with_notes());
     let mut table = Table::new("Cost in lane slots, by width", columns);
     for cost in costs {
-        let mut row =
-            vec![Cell::text(&cost.kernel), Cell::text(parameters_text(&cost.parameters, &[]))];
+        let mut row = vec![Cell::Kernel(cost.kernel.clone()), Cell::parameters(&cost.parameters)];
         row.extend(
             widths.iter().map(|width| {
                 Cell::from_option(cost.at(*width), |work| Cell::Count(work.lane_slots))
@@ -158,8 +157,8 @@ pub fn machine_models(costs: &[WidthCost]) -> Option<Table> {
         let MachineModels { simd16, wave32, wave64, wave64_skipping } = *models;
         let factor = |slots: u128| Cell::from_option(models.over_wave32(slots), Cell::Factor);
         let row = vec![
-            Cell::text(&cost.kernel),
-            Cell::text(parameters_text(&cost.parameters, &[])),
+            Cell::Kernel(cost.kernel.clone()),
+            Cell::parameters(&cost.parameters),
             Cell::Count(wave32),
             factor(simd16),
             Cell::text(match [wave64_skipping, wave64].map(|slots| models.over_wave32(slots)) {

@@ -160,11 +160,11 @@ tags! {
      documents: nothing ran, and nothing hung."
 
     ReadOutOfBounds "read_out_of_bounds"
-    "On this line an index lay outside its array or buffer; the read gave zero. With --strict the \
+    "On this line an index lay outside its array or buffer; the read gave zero. A strict run of the \
      simulator stops there."
 
     WriteOutOfBounds "write_out_of_bounds"
-    "On this line an index lay outside its array or buffer; the write was skipped. With --strict the \
+    "On this line an index lay outside its array or buffer; the write was skipped. A strict run of the \
      simulator stops there."
 
     DivergentBarrier "barrier_in_divergent_control_flow"
@@ -181,7 +181,7 @@ tags! {
     DataRace "data_race"
     "Two invocations touch one word on these lines, at least one of them writes it, and there is no \
      barrier between them and no atomic operation: what comes out differs from device to device and from \
-     run to run. Between workgroups of one dispatch no barrier helps. With --strict the simulator stops \
+     run to run. Between workgroups of one dispatch no barrier helps. A strict run of the simulator stops \
      there."
 
     LoopCutOff "loop_cut_off"
@@ -255,7 +255,7 @@ impl Flag {
     }
 
     /// Reads a flag of schema 1: a word, with its lines glued to it where it has some.
-    fn of_word(word: &str) -> Self {
+    fn from_word(word: &str) -> Self {
         let glued = word.rsplit_once("_line_").and_then(|(tag, lines)| {
             let lines: Option<Vec<u32>> = lines.split('_').map(|line| line.parse().ok()).collect();
             Some(Self::at(Tag::from_word(tag), lines?))
@@ -319,7 +319,7 @@ enum Written {
 impl From<Written> for Flag {
     fn from(written: Written) -> Self {
         match written {
-            Written::Word(word) => Self::of_word(&word),
+            Written::Word(word) => Self::from_word(&word),
             Written::Parts { tag, lines } => Self::at(tag, lines),
         }
     }

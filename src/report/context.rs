@@ -42,6 +42,8 @@ pub(super) struct Context {
     figures: Vec<String>,
     /// Lanes along time, a family each.
     traces: Vec<TraceText>,
+    /// How unlike subgroups are; nothing where they are all alike, or no simulator ran.
+    spreads: Option<TableText>,
     agreements: Vec<AgreementText>,
     sources: Vec<SourceText>,
     /// Measurements whose lines are not among them.
@@ -157,6 +159,7 @@ pub(super) fn context(
         models: of(Section::Model),
         figures: figures.into_iter().map(|(_, svg)| svg).collect(),
         traces: traces.into_iter().filter_map(|(figure, svg)| trace(figure, svg)).collect(),
+        spreads: spreads(joined),
         counters: counters::list_measurements(joined),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
         sources,
@@ -166,6 +169,16 @@ pub(super) fn context(
         failures: failures(&summary),
         peers: (!peers.is_empty()).then(|| present::peers(peers).into()),
     })
+}
+
+/// The most kernels of which the page says how unlike their subgroups are.
+const SPREADS_MAX: usize = 24;
+
+/// The kernels whose subgroups are most unlike each other.
+fn spreads(run: &Run) -> Option<TableText> {
+    let mut rows = analyze::spreads(run);
+    rows.truncate(SPREADS_MAX);
+    (!rows.is_empty()).then(|| present::spread_table(&rows).into())
 }
 
 /// A figure of lanes along time; nothing for another figure.

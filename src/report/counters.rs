@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::format;
-use crate::analyze::{self, machine, parameters_text};
+use crate::analyze::{self, machine, parameters_text, stalls};
 use crate::record::{Counter, CountersFrom, Measurement, Run};
 
 /// One counter.
@@ -26,6 +26,10 @@ pub(super) struct MeasuredText {
     label: String,
     /// Active lanes: counted in the source, in machine code, not predicated off there.
     lanes: [String; 3],
+    /// Different machine instructions of all its dispatches; empty where they were not read.
+    instructions: String,
+    /// What bounds the kernel by its stalls, a sentence; empty where they were not read.
+    reading: String,
     rows: Vec<CounterText>,
     /// What read them, as a clause; empty where nothing did.
     from: String,
@@ -49,12 +53,28 @@ pub(super) fn list_measurements(run: &Run) -> Vec<MeasuredText> {
             parameters: parameters_text(&measurement.parameters, &[]),
             label: analyze::device_label(run, &measurement.device),
             lanes: [measurement.active_lanes_mean, threads, on].map(format::lanes),
+            instructions: instructions(measurement),
+            reading: reading(&measurement.counters),
             rows: rows(&measurement.counters),
             from: measurement.counters_from.as_ref().map_or(String::new(), from),
             missing: measurement.counters_missing.clone(),
         }
     };
     run.measurements.iter().filter(asked).map(text).collect()
+}
+
+/// How many machine instructions a launch's dispatches have as compiled, executed or not.
+fn instructions(measurement: &Measurement) -> String {
+    let codes = measurement.dispatches.iter().filter_map(|dispatch| dispatch.machine_code.as_ref());
+    match codes.map(|code| code.instructions.len()).sum::<usize>() {
+        0 => String::new(),
+        count => count.to_string(),
+    }
+}
+
+/// What bounds a kernel by its stalls, a sentence; empty where they were not read.
+pub(super) fn reading(counters: &[Counter]) -> String {
+    stalls::read(counters).map_or(String::new(), |reading| reading.sentence())
 }
 
 /// What read counters, as a clause.

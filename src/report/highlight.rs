@@ -69,10 +69,10 @@ const TYPES: [&str; 13] = [
 pub(super) fn highlight(text: &str) -> Vec<Vec<TextPart>> {
     // How many block comments are open: they nest.
     let mut open = 0;
-    text.lines().map(|line| cut(line, &mut open)).collect()
+    text.lines().map(|line| cut_into_words(line, &mut open)).collect()
 }
 
-fn cut(line: &str, open: &mut usize) -> Vec<TextPart> {
+fn cut_into_words(line: &str, open: &mut usize) -> Vec<TextPart> {
     let mut parts: Vec<TextPart> = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {

@@ -8,7 +8,8 @@ mod machine;
 mod memory;
 mod widths;
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use minijinja::value::Serde;
@@ -81,6 +82,8 @@ struct Page {
     worst: Vec<WorstText>,
     worst_of: String,
     lines: Vec<LineText>,
+    /// How many lines have their figures in full, where not all have.
+    detailed: Option<usize>,
     /// Hardware counters, for the devices that were asked for any.
     counters: Vec<CountersText>,
     /// Machine code of no line of the source.
@@ -158,6 +161,10 @@ struct WorstText {
     code: String,
 }
 
+/// Lines of a source whose figures stand in full, those with most operations first: of the others the page
+/// has the mean alone, so that a long source does not become a page of many times its record.
+const DETAILED_MAX: usize = 400;
+
 /// The strongest tint, in percent; text on it stays readable.
 const TINT_MAX: f64 = 34.0;
 
@@ -168,6 +175,8 @@ struct LineText {
     parts: Vec<TextPart>,
     /// Whether some device has figures for it.
     counted: bool,
+    /// Whether its figures stand in full.
+    detailed: bool,
     cells: Vec<Option<CellText>>,
     /// Its machine code, for the devices that tell.
     machine: Vec<MachineText>,
@@ -259,6 +268,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         flame,
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
+        detailed: detailed(profile, &counted).map(|lines| lines.len()),
         lines: lines(profile, &counted),
         counters: machine::tables(profile),
         elsewhere: machine::elsewhere(profile),
@@ -350,9 +360,7 @@ fn remarks(devices: &[&DeviceProfile]) -> Vec<String> {
 }
 
 fn code(profile: &Profile, number: u32) -> String {
-    let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
-    let line = profile.text.as_deref().and_then(|text| text.lines().nth(index));
-    line.unwrap_or_default().trim().to_owned()
+    profile.line(number).trim().to_owned()
 }
 
 fn worst(profile: &Profile, device: &DeviceProfile) -> Vec<WorstText> {
@@ -386,7 +394,25 @@ fn tint(line: &LineProfile, device: &DeviceProfile, worst: f64) -> String {
     format!("{:.1}", part * TINT_MAX)
 }
 
+/// The lines whose figures stand in full; nothing where all do.
+fn detailed(profile: &Profile, devices: &[&DeviceProfile]) -> Option<BTreeSet<u32>> {
+    let mut most: BTreeMap<u32, u128> = BTreeMap::new();
+    for line in devices.iter().flat_map(|device| &device.lines) {
+        if line.file == profile.file {
+            let operations = most.entry(line.line).or_default();
+            *operations = line.work.subgroup_operations.max(*operations);
+        }
+    }
+    if most.len() <= DETAILED_MAX {
+        return None;
+    }
+    let mut lines: Vec<(u32, u128)> = most.into_iter().collect();
+    lines.sort_by_key(|(line, operations)| (Reverse(*operations), *line));
+    Some(lines.into_iter().take(DETAILED_MAX).map(|(line, _)| line).collect())
+}
+
 fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
+    let detailed = detailed(profile, devices);
     let by_line: Vec<BTreeMap<u32, &LineProfile>> = devices
         .iter()
         .map(|device| {
@@ -409,7 +435,9 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
                 })
                 .collect();
             let machine = codes.remove(&number).unwrap_or_default();
-            LineText { number, parts, counted: cells.iter().any(Option::is_some), cells, machine }
+            let counted = cells.iter().any(Option::is_some);
+            let detailed = detailed.as_ref().is_none_or(|lines| lines.contains(&number));
+            LineText { number, parts, counted, detailed, cells, machine }
         })
         .collect()
 }

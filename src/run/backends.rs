@@ -100,7 +100,7 @@ pub fn by_prefix(prefix: &str) -> Option<&'static BackEnd> {
 /// # Errors
 ///
 /// [`RunErrorKind::NoDevice`] where no back end has the id's prefix.
-pub fn of_id(id: &str) -> Result<(&'static BackEnd, &str), RunError> {
+pub fn by_id(id: &str) -> Result<(&'static BackEnd, &str), RunError> {
     let found = id.split_once(':').and_then(|(prefix, place)| Some((by_prefix(prefix)?, place)));
     found.ok_or_else(|| {
         RunError::new(RunErrorKind::NoDevice, format!("no back end reaches a device {id:?}"))
@@ -125,17 +125,17 @@ mod tests {
         let prefixes: BTreeSet<&str> = BACK_ENDS.iter().map(|back_end| back_end.prefix).collect();
         assert_eq!(prefixes.len(), BACK_ENDS.len());
         for back_end in &BACK_ENDS {
-            assert_eq!(of_id(&format!("{}:x", back_end.prefix)).unwrap().0.prefix, back_end.prefix);
+            assert_eq!(by_id(&format!("{}:x", back_end.prefix)).unwrap().0.prefix, back_end.prefix);
             assert_eq!(back_end.gives.counters, back_end.hardware.is_some());
             let error = (back_end.open)("x", &OpenOptions::usual(None)).err().unwrap();
             assert_eq!(error.kind, RunErrorKind::NoDevice, "{}", back_end.prefix);
         }
-        assert_eq!(of_id("metal:0").unwrap_err().kind, RunErrorKind::NoDevice);
+        assert_eq!(by_id("metal:0").unwrap_err().kind, RunErrorKind::NoDevice);
     }
 
     #[test]
     fn the_simulator_opens_as_its_row_says() {
-        let (back_end, place) = of_id("sim:64").unwrap();
+        let (back_end, place) = by_id("sim:64").unwrap();
         let runner = (back_end.open)(place, &OpenOptions::usual(Some(WarmUpRule::Whole))).unwrap();
         assert_eq!(runner.device().id, "sim:64");
         assert_eq!(runner.device().gives(), back_end.gives);

@@ -3,15 +3,18 @@
 //! Input: launches and the bytes of outputs. Output: programs by dispatch, SHA-256 and shown elements.
 //! Nothing is run, and nothing is put into a record here.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sha2::{Digest, Sha256};
 
 use super::{RunError, RunErrorKind, caught};
 use crate::binary::SpirV;
 use crate::kernel::{KernelLanguage, Launch, scalars};
-use crate::program::{Parsed, Program, ProgramError};
+use crate::program::{Construct, Parsed, Program, ProgramError};
+use crate::record::BlockCode;
+use crate::simulate::{Compiled, SimulateError};
 
 /// SHA-256 of a text, in hexadecimal.
 pub fn sha256(text: &str) -> String {
@@ -78,7 +81,7 @@ struct Origin {
 impl Origin {
     /// Nothing where the programs are not kept: of modules, and of texts so long that keeping them would
     /// take much memory.
-    fn of(launch: &Launch) -> Option<Self> {
+    fn from_launch(launch: &Launch) -> Option<Self> {
         (launch.spirv.is_none() && launch.source.len() <= KEPT_BYTES_MAX).then(|| Self {
             file: launch.file.clone(),
             source: launch.source.clone(),
@@ -92,15 +95,81 @@ impl Origin {
     }
 }
 
+/// The programs of a launch's dispatches, with what is worked out of them once, when it is first asked for.
+#[derive(Debug, Default)]
+pub struct Programs {
+    list: Vec<Program>,
+    compiled: Vec<OnceLock<Result<Compiled, SimulateError>>>,
+    codes: Vec<OnceLock<Vec<Arc<BlockCode>>>>,
+    deciding: OnceLock<BTreeSet<String>>,
+    constructs: OnceLock<BTreeSet<Construct>>,
+}
+
+impl Programs {
+    fn new(list: Vec<Program>) -> Self {
+        let compiled = list.iter().map(|_| OnceLock::new()).collect();
+        let codes = list.iter().map(|_| OnceLock::new()).collect();
+        let (deciding, constructs) = (OnceLock::new(), OnceLock::new());
+        Self { list, compiled, codes, deciding, constructs }
+    }
+
+    /// A dispatch's program, compiled for the simulator.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiled::new`].
+    ///
+    /// # Panics
+    ///
+    /// Where there is no dispatch of this number.
+    pub fn compiled(&self, dispatch: usize) -> Result<&Compiled, RunError> {
+        let compiled = self.compiled[dispatch].get_or_init(|| Compiled::new(&self.list[dispatch]));
+        let unsupported =
+            |error: &SimulateError| RunError::new(RunErrorKind::Unsupported, error.to_string());
+        compiled.as_ref().map_err(unsupported)
+    }
+
+    /// What a record says of each block of a dispatch, made by `make` where nobody asked before.
+    pub(super) fn codes(
+        &self,
+        dispatch: usize,
+        make: impl FnOnce(&Program) -> Vec<Arc<BlockCode>>,
+    ) -> &[Arc<BlockCode>] {
+        self.codes[dispatch].get_or_init(|| make(&self.list[dispatch]))
+    }
+
+    /// The variables whose contents decide something, of any dispatch.
+    fn deciding(&self) -> &BTreeSet<String> {
+        let names = |program: &Program| program.find_deciding().into_keys();
+        self.deciding.get_or_init(|| self.list.iter().flat_map(names).collect())
+    }
+
+    /// The forms of control flow of all dispatches together.
+    pub(super) fn constructs(&self) -> &BTreeSet<Construct> {
+        self.constructs.get_or_init(|| self.list.iter().flat_map(Program::constructs).collect())
+    }
+}
+
+impl Deref for Programs {
+    type Target = [Program];
+
+    fn deref(&self) -> &[Program] {
+        &self.list
+    }
+}
+
 /// The programs that were asked for last, the newest first: a launch's are asked for when it is counted,
 /// timed and put down, and for each seed and each point of a sweep.
-static KEPT: Mutex<VecDeque<(Origin, Arc<[Program]>)>> = Mutex::new(VecDeque::new());
+static KEPT: Mutex<VecDeque<(Origin, Arc<Programs>)>> = Mutex::new(VecDeque::new());
 
 /// Launches whose programs are kept.
 const KEPT_MAX: usize = 256;
 
 /// The longest text whose programs are kept.
-const KEPT_BYTES_MAX: usize = 1 << 15;
+const KEPT_BYTES_MAX: usize = 1 << 17;
+
+/// Bytes of the texts of all programs that are kept.
+const KEPT_BYTES_SUM_MAX: usize = 1 << 21;
 
 /// The program of each dispatch of a launch.
 ///
@@ -108,14 +177,14 @@ const KEPT_BYTES_MAX: usize = 1 << 15;
 ///
 /// [`RunErrorKind::BadInput`] with naga's diagnostic, [`RunErrorKind::Unsupported`] for CUDA C++,
 /// which naga does not read.
-pub fn programs(launch: &Launch) -> Result<Arc<[Program]>, RunError> {
+pub fn programs(launch: &Launch) -> Result<Arc<Programs>, RunError> {
     if launch.dispatches.is_empty() {
         return Ok(Arc::default());
     }
     if launch.language() == KernelLanguage::Cuda {
         return Err(RunError::new(RunErrorKind::Unsupported, not_available(&launch.kernel)));
     }
-    let origin = Origin::of(launch);
+    let origin = Origin::from_launch(launch);
     let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(origin) = &origin {
         let mut kept = kept();
@@ -126,11 +195,18 @@ pub fn programs(launch: &Launch) -> Result<Arc<[Program]>, RunError> {
             return Ok(programs);
         }
     }
-    let programs = caught("analysis", &launch.file, || analyse(launch).map(Arc::from))?;
+    let programs = caught("analysis", &launch.file, || {
+        analyse(launch).map(|list| Arc::new(Programs::new(list)))
+    })?;
     if let Some(origin) = origin {
         let mut kept = kept();
         kept.push_front((origin, Arc::clone(&programs)));
-        kept.truncate(KEPT_MAX);
+        let sums = kept.iter().scan(0, |sum, (known, _)| {
+            *sum += known.source.len();
+            Some(*sum)
+        });
+        let fit = sums.take_while(|sum| *sum <= KEPT_BYTES_SUM_MAX).count();
+        kept.truncate(fit.min(KEPT_MAX));
     }
     Ok(programs)
 }
@@ -142,9 +218,8 @@ pub fn counts_depend_on_seed(launch: &Launch) -> bool {
         return false;
     }
     let Ok(programs) = programs(launch) else { return true };
-    let [program] = &*programs else { return true };
-    let deciding = program.find_deciding();
-    launch.seeded().any(|name| deciding.contains_key(name))
+    let [_] = &**programs else { return true };
+    launch.seeded().any(|name| programs.deciding().contains(name))
 }
 
 /// Why a kernel in CUDA C++ does not run on a device, in a sentence.

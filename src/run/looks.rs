@@ -58,7 +58,7 @@ impl Looks {
         if operations > LOOKED_AT_MAX && !self.everything {
             return Err(format!(
                 "data races and memory accesses were not looked at: the launch takes {} subgroup \
-                 operations, over {}; --n makes it smaller, --what-if looks all the same",
+                 operations, over {}",
                 grouped_text(operations.into()),
                 grouped_text(LOOKED_AT_MAX.into())
             ));

@@ -9,11 +9,12 @@ pub(in crate::run) use flow::to_part;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::launched::{programs, sha256, sha256_bytes};
+use super::launched::{Programs, programs, sha256, sha256_bytes};
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
 use crate::kernel::{Buffer, KernelLanguage, Launch, Texture, Workgroups};
-use crate::program::Program;
+use crate::program::branch::BlockFlow;
 use crate::program::loops::{self, CutLoops, LoopCounts};
+use crate::program::{BlockInfo, Program};
 use crate::record::{
     Block, BlockCode, Device, Dispatch, Flag, Measurement, Method, Output, RuntimeChecks,
     SeedCounts, Seeds, Source, Status, Tag, Time,
@@ -69,13 +70,13 @@ pub fn measurement(
     counters.extend(hardware);
     let width = counted.as_ref().and_then(|counted| counted.width);
     let mut dispatches = if native { uncounted_dispatches(launch) } else { Vec::new() };
-    for (index, program) in programs.iter().enumerate() {
+    for index in 0..programs.len() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
         let linear = device.lane_is_local_index_mod_width == Some(true);
         dispatches.push(dispatch(
             launch,
             index,
-            program,
+            &programs,
             counts,
             timed.as_ref(),
             width.filter(|_| linear),
@@ -167,8 +168,11 @@ fn flags<'a>(
     let mut flags = Vec::new();
     flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
     flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
-    for (program, dispatch) in dispatches {
-        let cut = cut_loops(device, program, dispatch, counted);
+    for (index, (program, dispatch)) in dispatches.enumerate() {
+        let iterations_max = counted
+            .and_then(|counted| counted.dispatches.get(index))
+            .and_then(|dispatch| dispatch.iterations_max);
+        let cut = cut_loops(device, program, dispatch, counted, iterations_max);
         flags.extend(cut.certain.iter().map(|line| Flag::at(Tag::LoopCutOff, [*line])));
         flags.extend(cut.possible.iter().map(|line| Flag::at(Tag::LoopMayBeCutOff, [*line])));
     }
@@ -183,6 +187,7 @@ fn cut_loops(
     program: &Program,
     dispatch: &Dispatch,
     counted: Option<&Counted>,
+    iterations_max: Option<u64>,
 ) -> CutLoops {
     if dispatch.blocks.len() != program.blocks().len() {
         return CutLoops::default();
@@ -202,6 +207,7 @@ fn cut_loops(
             lanes: &lanes,
             invocations,
             limit: device.loop_limit,
+            iterations_max,
         },
     )
 }
@@ -276,38 +282,45 @@ fn direct(workgroups: &Workgroups) -> Option<[u32; 3]> {
     }
 }
 
-fn dispatch(
-    launch: &Launch,
-    index: usize,
-    program: &Program,
-    counted: Option<&CountedDispatch>,
-    timed: Option<&Timed>,
-    width_expected: Option<Width>,
-) -> Result<Dispatch, RunError> {
-    let file = program.text().file();
-    let counts = counted.map_or(&[][..], |counted| &counted.counts);
-    let mut blocks = Vec::new();
+/// What a record says of each block of a program, whatever it counts.
+fn block_codes(program: &Program) -> Vec<Arc<BlockCode>> {
     let flows = program.flows();
-    for ((info, count), flow) in program.blocks().iter().zip(counts).zip(&flows) {
-        let expected = match (&info.label, width_expected) {
-            (Some(label), Some(width)) => launch
-                .active_lanes_mean_expected(label, width)
-                .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?,
-            _ => None,
-        };
-        let code = BlockCode {
+    let code = |(info, flow): (&BlockInfo, &BlockFlow)| {
+        Arc::new(BlockCode {
             id: info.id,
             label: info.label.clone(),
-            file: file.to_owned(),
+            file: program.text().file().to_owned(),
             line: info.location.line,
             column: info.location.column,
             operations: info.ops,
             fma_operations: Some(info.fma_ops),
             lines: info.lines.clone(),
             flow: Some(flow::to_record(info, flow)),
+        })
+    };
+    program.blocks().iter().zip(&flows).map(code).collect()
+}
+
+fn dispatch(
+    launch: &Launch,
+    index: usize,
+    programs: &Programs,
+    counted: Option<&CountedDispatch>,
+    timed: Option<&Timed>,
+    width_expected: Option<Width>,
+) -> Result<Dispatch, RunError> {
+    let program = &programs[index];
+    let counts = counted.map_or(&[][..], |counted| &counted.counts);
+    let mut blocks = Vec::new();
+    for (code, count) in programs.codes(index, block_codes).iter().zip(counts) {
+        let expected = match (&code.label, width_expected) {
+            (Some(label), Some(width)) => launch
+                .active_lanes_mean_expected(label, width)
+                .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?,
+            _ => None,
         };
         blocks.push(Block {
-            code: Arc::new(code),
+            code: Arc::clone(code),
             executions: count.issues,
             lanes: count.lanes,
             histogram: count.histogram.clone(),

@@ -1,44 +1,30 @@
 //! doctor's self-test: does a device count what every width must count?
 //!
-//! Input: a runner and the catalogue's family `self_test`, whose descriptions give exact issues and
-//! lanes of labelled blocks as formulas in W. Each kernel is a *part* that tests one form of control
-//! flow ([`PARTS`]). Output: a [`CaseResult`] a part. What a failure means for what is shown of the
+//! Input: a runner and the catalogue, whose kernels that test a form of control flow ([`parts`]) give
+//! exact executions and lanes of labelled blocks as formulas in W. Output: a [`CaseResult`] a part. What a failure means for what is shown of the
 //! device is [`trust`](super::trust)'s to say.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::launched::programs;
 use super::{CountRequest, RunError, RunErrorKind, Runner};
-use crate::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
 use crate::program::Construct;
 use crate::record::{Device, Method, Tag, TestedPart, Trust};
 use crate::units::Width;
 
-/// The family of the self-test's kernels.
-pub const FAMILY: &str = "self_test";
-
 /// The least width for which the kernels' formulas hold.
 pub const WIDTH_MIN: u32 = 4;
 
-/// The kernels of the family, and the form of control flow that each tests. What else a kernel uses
+/// The kernels that test a form of control flow each, in the order of the forms. What else a kernel uses
 /// is tested by parts of its own.
-pub const PARTS: [(&str, Construct); 15] = [
-    ("if_else", Construct::Branch),
-    ("nested_if", Construct::NestedBranch),
-    ("early_return", Construct::EarlyReturn),
-    ("loop_trips", Construct::Loop),
-    ("nested_loops", Construct::NestedLoop),
-    ("alternating_if", Construct::BranchInLoop),
-    ("elect_loop", Construct::WorkBeforeBreak),
-    ("continue_in_loop", Construct::Continue),
-    ("return_in_loop", Construct::ReturnInLoop),
-    ("break_if", Construct::BreakIf),
-    ("nested_calls", Construct::Call),
-    ("loop_in_call", Construct::LoopInCall),
-    ("switch_cases", Construct::Switch),
-    ("switch_in_loop", Construct::SwitchInLoop),
-    ("switch_arms", Construct::SwitchSharedCase),
-];
+pub fn parts(catalogue: &Catalogue) -> impl Iterator<Item = (&Kernel, Construct)> {
+    Construct::ALL.into_iter().filter_map(|construct| {
+        let tests =
+            |kernel: &&Kernel| kernel.description.tests.as_deref() == Some(construct.name());
+        Some((catalogue.all().find(tests)?, construct))
+    })
+}
 
 /// The result of one part of the self-test.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +47,7 @@ pub struct CaseResult {
 
 impl CaseResult {
     /// What a record keeps of it.
-    fn recorded(&self) -> TestedPart {
+    fn to_record(&self) -> TestedPart {
         TestedPart {
             part: self.name.clone(),
             construct: self.construct.name().to_owned(),
@@ -86,7 +72,7 @@ pub fn examine(
 ) -> Result<(), RunError> {
     device.trust = Some(match run_some(runner, catalogue, constructs) {
         Ok(cases) => {
-            device.self_test = cases.iter().map(CaseResult::recorded).collect();
+            device.self_test = cases.iter().map(CaseResult::to_record).collect();
             if device.self_test.iter().all(TestedPart::has_passed) {
                 Trust::Observed
             } else {
@@ -126,20 +112,16 @@ fn run_some(
         return Err(unsupported("its lanes are not numbered by local_invocation_index"));
     }
     let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
-    let chosen = PARTS.iter().filter(|(_, construct)| constructs.contains(construct));
+    let chosen = parts(catalogue).filter(|(_, construct)| constructs.contains(construct));
     chosen
-        .map(|(name, construct)| {
-            let id = format!("{FAMILY}/{name}");
-            let kernel =
-                catalogue.kernel(&id).ok_or_else(|| bad(format!("there is no kernel {id}")))?;
+        .map(|(kernel, construct)| {
             let launch = kernel
                 .launch(DeviceClass::Quick, &BTreeMap::new(), SEED)
                 .map_err(|error| bad(error.to_string()))?;
-            let question = kernel.description.question.clone();
             let case = CaseResult {
-                name: (*name).to_owned(),
-                question,
-                construct: *construct,
+                name: kernel.name().to_owned(),
+                question: kernel.description.question.clone(),
+                construct,
                 differences: Vec::new(),
                 executions_right: true,
                 lanes_right: true,
@@ -194,15 +176,18 @@ mod tests {
     #[test]
     fn every_form_has_a_part_that_uses_it_and_every_kernel_is_a_part() {
         let catalogue = Catalogue::embedded().unwrap();
-        let of_parts: BTreeSet<Construct> = PARTS.iter().map(|(_, construct)| *construct).collect();
-        assert_eq!(of_parts, BTreeSet::from(Construct::ALL));
-        let kernels = catalogue.kernels().filter(|kernel| kernel.family() == FAMILY);
-        let names: BTreeSet<&str> = kernels.map(crate::kernel::Kernel::name).collect();
-        assert_eq!(names, PARTS.iter().map(|(name, _)| *name).collect());
-        for (name, construct) in PARTS {
-            let kernel = catalogue.kernel(&format!("{FAMILY}/{name}")).unwrap();
+        let found: Vec<_> = parts(&catalogue).collect();
+        assert_eq!(
+            found.iter().map(|(_, construct)| *construct).collect::<Vec<_>>(),
+            Construct::ALL
+        );
+        let family = found[0].0.family();
+        let kernels = catalogue.all().filter(|kernel| kernel.family() == family);
+        let names: BTreeSet<&str> = kernels.map(Kernel::name).collect();
+        assert_eq!(names, found.iter().map(|(kernel, _)| kernel.name()).collect());
+        for (kernel, construct) in found {
             let launch = kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
-            assert!(constructs(&launch).unwrap().contains(&construct), "{name}");
+            assert!(constructs(&launch).unwrap().contains(&construct), "{}", kernel.id);
         }
     }
 

@@ -41,6 +41,8 @@ pub struct RunOptions<'a> {
     /// The launches with other seeds that are counted beside one; they are neither timed nor
     /// measurements of their own.
     pub seeded: &'a dyn Fn(&Launch) -> Vec<Launch>,
+    /// Whether hardware counters of a launch are read, where the session reads any: it takes seconds a launch.
+    pub collected: &'a dyn Fn(&Launch) -> bool,
 }
 
 impl std::fmt::Debug for RunOptions<'_> {
@@ -99,7 +101,8 @@ impl Recording {
         options: &SessionOptions,
         listener: &mut dyn Listener,
     ) {
-        let options = RunOptions { session: *options, seeded: &|_| Vec::new() };
+        let options =
+            RunOptions { session: *options, seeded: &|_| Vec::new(), collected: &|_| true };
         self.run_device_seeded(id, open, groups, &options, listener);
     }
 
@@ -183,7 +186,7 @@ pub fn run_device(
     options: &SessionOptions,
     listener: &mut dyn Listener,
 ) -> Result<(), RunError> {
-    let options = RunOptions { session: *options, seeded: &|_| Vec::new() };
+    let options = RunOptions { session: *options, seeded: &|_| Vec::new(), collected: &|_| true };
     run_device_seeded(open, groups, &options, listener)
 }
 
@@ -193,15 +196,18 @@ fn run_device_seeded(
     options: &RunOptions<'_>,
     listener: &mut dyn Listener,
 ) -> Result<(), RunError> {
-    let RunOptions { session: options, seeded } = options;
+    let RunOptions { session: options, seeded, collected } = options;
     let runner = open()?;
     listener.device(runner.device());
     let device = runner.device().clone();
     if options.count.is_some() {
         listener.planned(&device.id, groups.iter().map(Vec::len).sum());
     }
-    let mut session = Session { device, open, runner: Some(runner), listener, options, seeded };
-    session.announce(&groups.iter().flatten().collect::<Vec<_>>());
+    let runner = Some(runner);
+    let mut session = Session { device, open, runner, listener, options, seeded, collected };
+    if let Some(request) = options.count {
+        session.announce(&groups.iter().flatten().collect::<Vec<_>>(), &request);
+    }
     let Some(budget) = options.timing.filter(|_| session.device.gives().times) else {
         // Nothing is to follow for all of them: each is finished once it is counted.
         for launch in groups.iter().flatten() {
@@ -235,6 +241,7 @@ struct Session<'a, 'b> {
     listener: &'a mut dyn Listener,
     options: &'a SessionOptions,
     seeded: &'a dyn Fn(&Launch) -> Vec<Launch>,
+    collected: &'a dyn Fn(&Launch) -> bool,
 }
 
 impl Session<'_, '_> {
@@ -249,9 +256,9 @@ impl Session<'_, '_> {
     }
 
     /// Says what will be counted next.
-    fn announce(&mut self, launches: &[&Launch]) {
-        if let (Some(request), Some(runner)) = (self.options.count, &mut self.runner) {
-            runner.announce(launches, &CountRequest { runs: 1, ..request });
+    fn announce(&mut self, launches: &[&Launch], request: &CountRequest) {
+        if let Some(runner) = &mut self.runner {
+            runner.announce(launches, &CountRequest { runs: 1, ..*request });
         }
     }
 
@@ -279,12 +286,14 @@ impl Session<'_, '_> {
     fn count_seeds(&mut self, launch: &Launch, request: &CountRequest) -> Option<Seeds> {
         let launches = (self.seeded)(launch);
         let parameters = launches.first()?.parameters.clone();
+        // Their sums alone are kept.
+        let request = &CountRequest { trace: false, histogram: false, ..*request };
         let mut counts = Vec::new();
         for (index, other) in launches.iter().enumerate() {
             // The first two decide whether there are others.
             match index {
-                0 => self.announce(&launches.iter().take(2).collect::<Vec<_>>()),
-                2 => self.announce(&launches.iter().skip(2).collect::<Vec<_>>()),
+                0 => self.announce(&launches.iter().take(2).collect::<Vec<_>>(), request),
+                2 => self.announce(&launches.iter().skip(2).collect::<Vec<_>>(), request),
                 _ => {}
             }
             self.listener.progress(&self.device.id, Phase::CountingSeeds, other);
@@ -292,10 +301,9 @@ impl Session<'_, '_> {
                 caught("counting", &other.file, || runner.count_once(other, request))
             });
             counts.push(seed_counts(other, counted.ok()?).ok()?);
-            // Where two other inputs give the same sums, counts do not depend on them.
+            // Where two other inputs cost the same, what they cost does not depend on them.
             if let [first, second] = counts.as_slice()
-                && (first.subgroup_operations, first.lane_operations)
-                    == (second.subgroup_operations, second.lane_operations)
+                && first.subgroup_operations == second.subgroup_operations
             {
                 break;
             }
@@ -418,7 +426,8 @@ impl Session<'_, '_> {
 
     /// Reads hardware counters of a launch that went well.
     fn collect(&mut self, launch: &Launch, results: &mut Results) {
-        if !self.options.hardware_counters || results.error.is_some() {
+        let asked = self.options.hardware_counters && (self.collected)(launch);
+        if !asked || results.error.is_some() {
             return;
         }
         if self.device.gives().counters {

@@ -23,7 +23,7 @@ pub fn try_shapes(simulator: &mut SimulatorRunner, launch: &Launch, operations: 
     match alternatives(launch) {
         Err(why) => Shapes { refused: Some(why), tried: Vec::new() },
         Ok(launches) if launches.len() as u64 * operations > OPERATIONS_MAX => {
-            let why = "the launch is too large to be tried several times; a smaller --n is tried";
+            let why = "the launch is too large to be tried several times; a smaller one is tried";
             Shapes { refused: Some(why.to_owned()), tried: Vec::new() }
         }
         Ok(launches) => {
@@ -76,7 +76,7 @@ pub fn alternatives(launch: &Launch) -> Result<Vec<([u32; 3], Launch)>, String> 
     });
     let found = shapes.filter_map(|shape| {
         let grid = [0, 1, 2].map(|axis| extent[axis] / shape[axis]);
-        Some((shape, reshaped(launch, program, shape, grid)?))
+        Some((shape, reshape(launch, program, shape, grid)?))
     });
     Ok(found.collect())
 }
@@ -94,7 +94,7 @@ fn shapes(size: [u32; 3]) -> Vec<[u32; 3]> {
 }
 
 /// The launch with another size of workgroup in its text; `None` where the text does not take it.
-fn reshaped(launch: &Launch, program: &Program, shape: [u32; 3], grid: [u32; 3]) -> Option<Launch> {
+fn reshape(launch: &Launch, program: &Program, shape: [u32; 3], grid: [u32; 3]) -> Option<Launch> {
     let dispatch = launch.dispatches.first()?;
     let (text, name) = (&launch.source, &dispatch.entry_point);
     let function = program.text().function_start(name)?;

@@ -15,8 +15,7 @@ use std::time::Duration;
 use super::clock::Stopwatch;
 use super::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
 use super::{
-    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed, caught,
+    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, caught,
 };
 use crate::instrument::Count;
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
@@ -27,7 +26,7 @@ use crate::record::{
 };
 use crate::simulate::{
     BUFFER_BYTES_MAX, CallCounts, Compiled, Config, DetachedBuffer, Fma, ForkObserver, Memory,
-    Outcome, Reconvergence, Report, ReportKind, Schedule, SimulateError, Trap,
+    Outcome, Reconvergence, Report, ReportKind, Schedule, Trap,
 };
 use crate::units::Width;
 use trace::Tracer;
@@ -183,7 +182,8 @@ impl SimulatorRunner {
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
         let mut steps = 0_u64;
-        for (dispatch, program) in launch.dispatches.iter().zip(programs.iter()) {
+        for (index, dispatch) in launch.dispatches.iter().enumerate() {
+            let program = &programs[index];
             let workgroups = grid(dispatch, &buffers)?;
             let count = |grid: [u32; 3]| grid.iter().map(|c| u64::from(*c)).product::<u64>();
             let mut left = workgroups_max.max(1);
@@ -193,7 +193,9 @@ impl SimulatorRunner {
                 u32::try_from(taken).unwrap_or(u32::MAX)
             });
             let mut tracer = Tracer::new(program, part);
-            let outcome = self.dispatch(launch, program, part, 0, &mut buffers, &mut tracer)?;
+            let compiled = programs.compiled(index)?;
+            let outcome =
+                self.dispatch(launch, (program, compiled), part, 0, &mut buffers, &mut tracer)?;
             let times = count(workgroups).div_ceil(count(part).max(1));
             steps = steps.saturating_add(outcome.steps.saturating_mul(times));
         }
@@ -276,7 +278,7 @@ impl Runner for SimulatorRunner {
         }
         // A fault of the simulator's own must not take the other devices' results along.
         let count = |simulator: &Self, launch: &Launch, request: &CountRequest| {
-            caught("simulator", &launch.file, || simulator.count_launch(launch, request.histogram))
+            caught("simulator", &launch.file, || simulator.count_launch(launch, request))
         };
         if request.runs == 1 {
             let mut ahead = std::mem::take(&mut self.ahead);
@@ -296,15 +298,6 @@ impl Runner for SimulatorRunner {
 
     fn announce(&mut self, launches: &[&Launch], request: &CountRequest) {
         self.ahead.announce(launches, request);
-    }
-
-    fn time(
-        &mut self,
-        launches: &[Launch],
-        _options: &TimeOptions,
-        _notice: &mut dyn FnMut(usize),
-    ) -> Vec<Result<Option<Timed>, RunError>> {
-        launches.iter().map(|_| Ok(None)).collect()
     }
 }
 
@@ -337,7 +330,7 @@ fn tag(kind: ReportKind) -> Tag {
 }
 
 impl SimulatorRunner {
-    fn count_launch(&self, launch: &Launch, histogram: bool) -> Result<Counted, RunError> {
+    fn count_launch(&self, launch: &Launch, request: &CountRequest) -> Result<Counted, RunError> {
         self.check_memory(launch)?;
         if self.config.strict
             && let Some((file, race)) = self.find_race(launch)?
@@ -357,6 +350,8 @@ impl SimulatorRunner {
             let workgroups = grid(dispatch, &buffers)?;
             let stopwatch = Stopwatch::start();
             let mut tracer = Tracer::new(program, workgroups);
+            tracer.rests = !request.trace;
+            let program = (program, programs.compiled(index)?);
             let outcome =
                 self.dispatch(launch, program, workgroups, spent, &mut buffers, &mut tracer)?;
             spent = spent.saturating_add(outcome.steps);
@@ -370,12 +365,17 @@ impl SimulatorRunner {
             let count = |block: crate::simulate::BlockCounts| Count {
                 issues: block.issues,
                 lanes: block.lanes,
-                histogram: histogram.then_some(block.histogram),
+                histogram: request.histogram.then_some(block.histogram),
                 parts: block.parts,
             };
             let calls = outcome.calls.iter().map(to_call).collect();
             let counts = outcome.blocks.into_iter().map(count).collect();
-            dispatches.push(CountedDispatch { workgroups: Some(workgroups), counts, calls });
+            dispatches.push(CountedDispatch {
+                workgroups: Some(workgroups),
+                counts,
+                calls,
+                iterations_max: None,
+            });
         }
         let outputs: BTreeMap<String, Vec<u8>> = outputs(launch)
             .filter_map(|name| buffers.get(name).map(|taken| (name.to_owned(), taken.to_bytes())))
@@ -404,15 +404,12 @@ impl SimulatorRunner {
     fn dispatch(
         &self,
         launch: &Launch,
-        program: &Program,
+        (program, compiled): (&Program, &Compiled),
         workgroups: [u32; 3],
         spent: u64,
         buffers: &mut Buffers,
         observer: &mut impl ForkObserver,
     ) -> Result<Outcome, RunError> {
-        let unsupported =
-            |error: SimulateError| RunError::new(RunErrorKind::Unsupported, error.to_string());
-        let compiled = Compiled::new(program).map_err(unsupported)?;
         let mut memory = Memory::new();
         let places = bind(launch, program, &mut memory, |name| buffers.remove(name))?;
         let zero_workgroup_memory = launch.workgroup_memory_zeroed;

@@ -21,9 +21,9 @@
 use std::collections::BTreeSet;
 
 use super::RunError;
-use super::launched::programs;
+use super::launched::{Programs, programs};
 use crate::kernel::Launch;
-use crate::program::{Construct, Program};
+use crate::program::Construct;
 use crate::record::{Device, Method, ShaderTrust, Trust};
 
 /// The forms of control flow that a launch's entry points use, together.
@@ -32,17 +32,13 @@ use crate::record::{Device, Method, ShaderTrust, Trust};
 ///
 /// [`super::RunErrorKind::BadInput`] with naga's diagnostic.
 pub fn constructs(launch: &Launch) -> Result<BTreeSet<Construct>, RunError> {
-    Ok(of_programs(&programs(launch)?))
-}
-
-fn of_programs(programs: &[Program]) -> BTreeSet<Construct> {
-    programs.iter().flat_map(Program::constructs).collect()
+    Ok(programs(launch)?.constructs().clone())
 }
 
 /// The trust in the counts of a launch's programs on a device; nothing where the device was not
 /// tested.
-pub fn of_shader(device: &Device, programs: &[Program]) -> Option<ShaderTrust> {
-    assess(device, &of_programs(programs))
+pub fn of_shader(device: &Device, programs: &Programs) -> Option<ShaderTrust> {
+    assess(device, programs.constructs())
 }
 
 /// The trust in the counts of a shader that uses `constructs`.

@@ -117,7 +117,7 @@ impl WorkerRunner {
         lister: Option<Lister>,
     ) -> Result<Self, RunError> {
         let silence_max = options.silence_max;
-        let (back_end, place) = backends::of_id(id)?;
+        let (back_end, place) = backends::by_id(id)?;
         let missing = |why| RunError::new(RunErrorKind::NoDevice, why);
         let mut options = options.clone();
         options.environment.extend((back_end.environment)(place).map_err(missing)?);

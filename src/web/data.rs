@@ -19,7 +19,7 @@ use crate::program::{COUNTING_RULE, Program, portable};
 use crate::record::{self, Host, Output, Run, SCHEMA, Tool, Value};
 use crate::run::launched::programs;
 use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
-use crate::run::{CountRequest, RunError, RunErrorKind, Runner, measure, self_test, trust};
+use crate::run::{CountRequest, RunError, RunErrorKind, Runner, measure, trust};
 use crate::run::{WIDTH_PROBE, WIDTH_PROBE_WORKGROUPS};
 use crate::store;
 use crate::units::Width;
@@ -405,13 +405,11 @@ impl Collector {
         let sized = sized.collect::<Result<Vec<_>, String>>()?;
         let dispatches = self.texts.dispatches(launch, &programs)?;
         let constructs = trust::constructs(launch).map_err(words)?;
-        let part = self_test::PARTS
-            .iter()
-            .find(|(name, _)| kernel.family() == self_test::FAMILY && *name == kernel.name());
+        let part = kernel.description.tests.clone();
         self.launches.push(LaunchData {
-            part: part.map(|(_, construct)| construct.name().to_owned()),
-            baseline: None,
             timed: part.is_none() && launch.repeatable && sizes.len() > 2,
+            part,
+            baseline: None,
             agrees: launch.exempt_from_agreement.is_none(),
             buffers: launch.buffers.iter().map(|buffer| buffer_data(launch, buffer)).collect(),
             dispatches,
@@ -629,7 +627,7 @@ impl ShaderData {
     /// # Errors
     ///
     /// Why no browser runs it, a clause.
-    pub(super) fn of(launch: &Launch) -> Result<Self, String> {
+    pub(super) fn from_launch(launch: &Launch) -> Result<Self, String> {
         has_no_immediates(launch)?;
         let words = |error: RunError| error.message;
         let mut texts = Texts::default();

@@ -42,9 +42,9 @@ const PAGE_DIGITS: usize = 12;
 pub(super) fn assemble(data: &Data) -> Result<String, WebError> {
     let json = serde_json::to_vec(data)?;
     let references = references(&String::from_utf8_lossy(&json));
-    let worker = squeezed(WORKER).replace("/*REFERENCES*/", &references);
-    let parts = Parts { style: squeezed(STYLE), script: squeezed(&SCRIPTS.concat()), worker };
-    let texts = [("{{data}}", packed(&json)?)];
+    let worker = squeeze(WORKER).replace("/*REFERENCES*/", &references);
+    let parts = Parts { style: squeeze(STYLE), script: squeeze(&SCRIPTS.concat()), worker };
+    let texts = [("{{data}}", pack(&json)?)];
     Ok(parts.put_into(FRAME, "", &digest(&json), &texts))
 }
 
@@ -53,14 +53,14 @@ pub(super) fn assemble_paste(core: &[u8], unpacker: &[u8]) -> Result<String, Web
     let mut packer = XzWriter::new(Vec::new(), XzOptions::with_preset(XZ_PRESET))?;
     packer.write_all(core)?;
     let parts = Parts {
-        style: squeezed(&PASTE_STYLES.concat()),
-        script: squeezed(&PASTE_SCRIPTS.concat()),
-        worker: squeezed(WORKER).replace("/*REFERENCES*/", ""),
+        style: squeeze(&PASTE_STYLES.concat()),
+        script: squeeze(&PASTE_SCRIPTS.concat()),
+        worker: squeeze(WORKER).replace("/*REFERENCES*/", ""),
     };
     let texts = [
         ("{{example}}", EXAMPLE.to_owned()),
-        ("{{core_worker}}", squeezed(CORE_WORKER)),
-        ("{{unpacker}}", packed(unpacker)?),
+        ("{{core_worker}}", squeeze(CORE_WORKER)),
+        ("{{unpacker}}", pack(unpacker)?),
         ("{{core}}", base64(&packer.finish()?)),
     ];
     Ok(parts.put_into(PASTE_FRAME, " 'wasm-unsafe-eval'", &digest(core), &texts))
@@ -115,7 +115,7 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 /// Bytes deflated, in base64.
-fn packed(bytes: &[u8]) -> Result<String, WebError> {
+fn pack(bytes: &[u8]) -> Result<String, WebError> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;
     Ok(base64(&encoder.finish()?))
@@ -127,12 +127,12 @@ fn references(json: &str) -> String {
         let names = text.split('"').skip(1).step_by(2).filter(|name| name.contains('/'));
         names.into_iter().any(|name| json.contains(&format!("\"reference\":{{\"name\":\"{name}\"")))
     };
-    let used = reference::JAVASCRIPT.iter().filter(used).map(|text| squeezed(text));
+    let used = reference::JAVASCRIPT.iter().filter(used).map(|text| squeeze(text));
     used.map(|text| format!("{},", text.trim_end())).collect()
 }
 
 /// A text without the lines that are comments, and without indentation: what a browser needs.
-fn squeezed(text: &str) -> String {
+fn squeeze(text: &str) -> String {
     let lines = text.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.map(|line| format!("{line}\n")).collect()

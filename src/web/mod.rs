@@ -42,7 +42,6 @@ pub use error::WebError;
 pub use paste::{Core, SOURCE_BYTES_MAX};
 
 use crate::kernel::{Catalogue, Kernel};
-use crate::run::self_test;
 
 /// A page, and what it holds.
 #[derive(Clone, Debug)]
@@ -92,5 +91,5 @@ pub fn paste_page(core: &[u8], unpacker: &[u8]) -> Result<String, WebError> {
 
 /// Whether a kernel is a part of the self-test.
 fn is_part(kernel: &&Kernel) -> bool {
-    kernel.family() == self_test::FAMILY
+    kernel.description.tests.is_some()
 }

@@ -156,7 +156,7 @@ impl Core {
         match serde_json::from_slice(question) {
             Ok(question) => self.answer_to(question),
             Err(error) => {
-                written(Err::<(), _>(format!("the page asks what is no question: {error}")))
+                to_bytes(Err::<(), _>(format!("the page asks what is no question: {error}")))
             }
         }
     }
@@ -165,29 +165,29 @@ impl Core {
         if let Question::Open(opening) = question {
             self.shader = None;
             let opened = Shader::open(*opening);
-            return written(opened.map(|(shader, opened)| {
+            return to_bytes(opened.map(|(shader, opened)| {
                 self.shader = Some(shader);
                 opened
             }));
         }
         let Some(shader) = &mut self.shader else {
-            return written(Err::<(), _>("no shader is open".to_owned()));
+            return to_bytes(Err::<(), _>("no shader is open".to_owned()));
         };
         match question {
             Question::Open(_) => Vec::new(),
-            Question::Count { width } => written(lanes(width).and_then(|w| shader.count(w))),
-            Question::Look { width } => written(lanes(width).and_then(|w| shader.look(w))),
-            Question::Page => written(shader.page()),
-            Question::Record => written(shader.record()),
-            Question::Gpu => written(shader.gpu()),
+            Question::Count { width } => to_bytes(lanes(width).and_then(|w| shader.count(w))),
+            Question::Look { width } => to_bytes(lanes(width).and_then(|w| shader.look(w))),
+            Question::Page => to_bytes(shader.page()),
+            Question::Record => to_bytes(shader.record()),
+            Question::Gpu => to_bytes(shader.gpu()),
             Question::Contents { buffer } => shader.contents(buffer),
-            Question::Measured(measured) => written(shader.add(*measured)),
+            Question::Measured(measured) => to_bytes(shader.add(*measured)),
         }
     }
 }
 
 /// An answer as JSON.
-fn written<T: Serialize>(answer: Result<T, String>) -> Vec<u8> {
+fn to_bytes<T: Serialize>(answer: Result<T, String>) -> Vec<u8> {
     let answer = match answer {
         Ok(answer) => Answer::Ok(answer),
         Err(why) => Answer::Error(why),
@@ -214,8 +214,8 @@ struct Shader {
 impl Shader {
     fn open(opening: Opening) -> Result<(Self, Opened), String> {
         let Opening { file, source: text, launch, entry, n, started_utc, host } = opening;
-        limited("the shader", text.len(), SOURCE_BYTES_MAX)?;
-        limited("the launch file", launch.as_ref().map_or(0, String::len), LAUNCH_BYTES_MAX)?;
+        check_size("the shader", text.len(), SOURCE_BYTES_MAX)?;
+        check_size("the launch file", launch.as_ref().map_or(0, String::len), LAUNCH_BYTES_MAX)?;
         let describe = |text: String| {
             let name = "launch.toml".to_owned();
             let description = Description::parse_launch_file(&name, &text);
@@ -261,14 +261,14 @@ impl Shader {
             sources: BTreeMap::from([(sha256, source)]),
         };
         let n = launch.parameters.get("n").and_then(|n| n.to_string().parse().ok());
-        let no_gpu = ShaderData::of(&launch).err();
+        let no_gpu = ShaderData::from_launch(&launch).err();
         let made_up = find_made_up(&request, &launch).unwrap_or_default();
         Ok((Self { launch, made_up, run }, Opened { n, no_gpu }))
     }
 
     /// Counts at a width, where that was not done.
     fn count(&mut self, width: Width) -> Result<Totals, String> {
-        let index = match self.simulated(width) {
+        let index = match self.find_simulated(width) {
             Some(index) => index,
             None => self.simulate(width)?,
         };
@@ -287,7 +287,7 @@ impl Shader {
     }
 
     /// The number of the simulator's measurement at a width.
-    fn simulated(&self, width: Width) -> Option<usize> {
+    fn find_simulated(&self, width: Width) -> Option<usize> {
         let id = format!("sim:{width}");
         self.run.measurements.iter().position(|measurement| measurement.device == id)
     }
@@ -317,7 +317,7 @@ impl Shader {
 
     /// Looks at other shapes, memory and changes; gives sentences on what was not looked at.
     fn look(&mut self, width: Width) -> Result<Vec<String>, String> {
-        let index = self.simulated(width).ok_or("this width was not counted")?;
+        let index = self.find_simulated(width).ok_or("this width was not counted")?;
         let measurement: &mut Measurement = &mut self.run.measurements[index];
         if measurement.status == Status::Failed {
             return Ok(Vec::new());
@@ -364,7 +364,7 @@ impl Shader {
     }
 
     fn gpu(&self) -> Result<ShaderData, String> {
-        ShaderData::of(&self.launch)
+        ShaderData::from_launch(&self.launch)
     }
 
     fn contents(&self, number: usize) -> Vec<u8> {
@@ -403,6 +403,7 @@ impl Shader {
                     workgroups: direct(&dispatch.workgroups),
                     counts: counts(blocks),
                     calls: Vec::new(),
+                    iterations_max: None,
                 })
                 .collect(),
             outputs_sha256: BTreeMap::new(),
@@ -423,7 +424,7 @@ impl Shader {
     fn compare(&self, index: usize, width: Width) -> Compared {
         let measurement = &self.run.measurements[index];
         let label = analyze::device_label(&self.run, &measurement.device);
-        let twin = self.simulated(width).map(|index| &self.run.measurements[index]);
+        let twin = self.find_simulated(width).map(|index| &self.run.measurements[index]);
         let compared = twin.map(|twin| analyze::agreement(measurement, twin));
         let nothing = |why: String| Compared {
             sentence: format!("{label} cannot be held against the simulator: {why}"),
@@ -477,7 +478,7 @@ impl Shader {
 }
 
 /// Refuses what is over a limit of bytes.
-fn limited(what: &str, bytes: usize, bytes_max: usize) -> Result<(), String> {
+fn check_size(what: &str, bytes: usize, bytes_max: usize) -> Result<(), String> {
     if bytes <= bytes_max {
         return Ok(());
     }

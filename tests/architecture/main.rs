@@ -175,6 +175,40 @@ fn forbidden_edges_are_found() {
     );
 }
 
+/// Who may speak of options: the command line, what writes commands for others to run, and who starts
+/// other programs.
+const SPEAKS_OF_OPTIONS: [&str; 5] = [
+    "cli/",
+    "claims/judge.rs",
+    "run/profile/template.rs",
+    "run/cuda/nvrtc.rs",
+    "run/cuda/disassembly.rs",
+];
+
+/// String literals outside comments that name an option of the command line.
+fn named_options(file: &str, text: &str) -> Vec<String> {
+    let option = Regex::new(r"--[a-z]").unwrap();
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    let lines = text.lines().filter(is_code).filter(|line| option.is_match(line));
+    lines.map(|line| format!("{file}: {}", line.trim())).collect()
+}
+
+/// What stands below the command line knows none of its options: `cli` says which one helps.
+#[test]
+fn only_the_command_line_speaks_of_options() {
+    let files = files();
+    let below = files
+        .iter()
+        .filter(|(file, _)| SPEAKS_OF_OPTIONS.iter().all(|allowed| !file.starts_with(allowed)));
+    let found: Vec<String> = below.flat_map(|(file, text)| named_options(file, text)).collect();
+    assert_eq!(found, Vec::<String>::new());
+    let planted = "// --n is one\nfn f() -> &'static str {\n    \"--n makes it fewer\"\n}\n";
+    assert_eq!(
+        named_options("run/planted.rs", planted),
+        ["run/planted.rs: \"--n makes it fewer\""]
+    );
+}
+
 /// Files that the guides name and that are not there; names with `<…>` are patterns.
 fn missing_files(guides: &BTreeMap<String, String>) -> Vec<String> {
     let quoted = Regex::new(r"`([\w./-]+)`|\]\(([\w./-]+)\)").unwrap();

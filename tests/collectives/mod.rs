@@ -22,6 +22,7 @@ use libtest_mimic::Trial;
 
 use crate::support::drivers::Driver;
 use crate::support::program::path;
+use crate::support::trials_of;
 
 pub(crate) use stress::{CHILD, child, stress};
 
@@ -30,22 +31,16 @@ const FAMILIES: [&str; 3] = ["reduce", "scan", "softmax"];
 /// Operations of a subgroup before a launch counts as hanging.
 const STEPS_MAX: u64 = 1 << 26;
 
-const REQUEST: CountRequest = CountRequest { method: Method::Executed, histogram: false, runs: 1 };
+const REQUEST: CountRequest =
+    CountRequest { method: Method::Executed, histogram: false, runs: 1, trace: false };
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 3] = [
+    trials_of(&[
         ("collectives::right_at_every_width_on_the_simulator", every_width),
         ("collectives::expected_counts_are_the_simulators", expected_counts),
         ("collectives::blocked_workgroups_help_themselves", fallback),
-    ];
-    let trial = |(name, check): (&str, fn())| {
-        Trial::test(name, move || {
-            check();
-            Ok(())
-        })
-    };
-    checks.into_iter().map(trial).collect()
+    ])
 }
 
 fn kernels(catalogue: &Catalogue) -> impl Iterator<Item = &Kernel> {

@@ -103,6 +103,91 @@ pub(super) fn two_shaders() {
     }
 }
 
+/// A function called from several places has a row for each, in both: matched where the line moved, with the lanes of
+/// that call alone, and a call that one side lacks by itself.
+pub(super) fn call_sites() {
+    let before = "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
+fn step(v: f32) -> f32 {
+    return v * 1.7 + 0.3;
+}
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) g: vec3u) {
+    let i = g.x;
+    var v = step(a[i]);
+    if (i & 1u) == 0u {
+        v = step(v);
+    }
+    a[i] = v;
+}
+";
+    let after = before
+        .replace("    let i = g.x;\n", "    let i = g.x;\n    // one lane of four, then all\n")
+        .replace("(i & 1u)", "(i & 3u)")
+        .replace("    a[i] = v;\n", "    v = step(v + 1.0);\n    a[i] = v;\n");
+    let folder = folder(&[("a.wgsl", before), ("b.wgsl", &after)]);
+    let shaders = ["a.wgsl", "b.wgsl", "--n", "1024", "--device", "sim:32"];
+    let found = json(&folder, &shaders);
+    let launch = &found["launches"][0];
+    let calls = launch["calls"].as_array().unwrap();
+    let names: Vec<&str> = calls.iter().filter_map(|call| call["name"].as_str()).collect();
+    let expected = [
+        "step from main, line 8 → main, line 9",
+        "step from main, line 10 → main, line 11",
+        "step from main, line 13",
+    ];
+    assert_eq!(names, expected);
+    let figure = |call: usize, side: usize, key: &str| calls[call]["figures"][side][key].as_f64();
+    let lanes = |side| [0, 1, 2].map(|call| figure(call, side, "active_lanes_mean"));
+    assert_eq!(lanes(0), [Some(32.0), Some(16.0), None]);
+    assert_eq!(lanes(1), [Some(32.0), Some(8.0), Some(32.0)]);
+    // Each call is executed once by each of 32 subgroups, whatever its lanes.
+    let operations = |call, side| figure(call, side, "subgroup_operations").unwrap();
+    assert!(operations(0, 0) > 0.0 && operations(0, 0) % 32.0 == 0.0);
+    for (call, side) in [(1, 0), (0, 1), (1, 1), (2, 1)] {
+        assert_eq!(operations(call, side), operations(0, 0), "{call} {side}");
+    }
+    // The calls of a side sum to the function.
+    let functions = launch["functions"].as_array().unwrap();
+    let step = functions.iter().find(|part| part["name"] == "step").unwrap();
+    for (side, count) in [(0, 2.0), (1, 3.0)] {
+        let whole = step["figures"][side]["subgroup_operations"].as_f64().unwrap();
+        assert_eq!(whole, count * operations(0, 0));
+    }
+    let (code, stdout, stderr) = compare(&folder, &shaders);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("Functions by where they are called from on sim:32"), "{stdout}");
+}
+
+/// Two runs of one family: what changed is shown, what did not is counted; nothing where nothing did.
+pub(super) fn unchanged_launches() {
+    let folder = TempDir::new().unwrap();
+    let run = |sizes: &str, out: &str| {
+        let axis = format!("run={sizes}");
+        let arguments = ["run", "grain/run_lengths", "--device", "sim:32", "-a", &axis];
+        let more = ["-a", "n=1024", "-a", "work=16", "--seeds", "1", "--out", out];
+        let (code, _, stderr) =
+            program::parts(&program::run(&folder, &[], &[&arguments[..], &more[..]].concat()));
+        assert_eq!(code, 0, "{stderr}");
+    };
+    run("[1:18:1]", "a");
+    run("[1:18:1]", "b");
+    let (code, stdout, stderr) = compare(&folder, &["a", "b"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("Nothing changed"), "{stdout}");
+    assert!(!stdout.contains("run="), "no row that did not change: {stdout}");
+    // One launch of B has other counts.
+    let path = folder.path().join("b/result.json");
+    let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let rows = record["measurements"].as_array_mut().unwrap();
+    let block = &mut rows[3]["dispatches"][0]["blocks"][0];
+    block["executions"] = (block["executions"].as_u64().unwrap() * 3).into();
+    program::write(&path, &record.to_string());
+    let (code, stdout, stderr) = compare(&folder, &["a", "b"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("Unchanged, and not shown: "), "{stdout}");
+    assert_eq!(stdout.matches("run_lengths").count(), 1, "{stdout}");
+}
+
 /// A gate in parts of A: exit 1 where it is met, 0 where not, 2 where it could never be.
 pub(super) fn gate() {
     let folder = folder(&[("a.wgsl", BRANCH), ("b.wgsl", &select())]);

@@ -75,6 +75,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("docs_show_what_the_loop_prints", compare::worked_example),
         ("compare_profiles_two_shaders", compare::two_shaders),
         ("compare_is_a_gate", compare::gate),
+        ("compare_has_rows_by_call_site", compare::call_sites),
+        ("compare_shows_what_changed", compare::unchanged_launches),
         ("compare_takes_records_of_other_names", compare::records),
         ("compare_says_where_nothing_is_in_common", compare::nothing_in_common),
         ("compare_shows_dispatches_of_one_side", compare::dispatches_of_one_side),
@@ -455,4 +457,8 @@ fn completions() {
     }
     let (code, stdout, _) = program::parts(&program::run(&folder, &[], &["man"]));
     assert!(code == 0 && stdout.contains(".TH lanescope"));
+    let profile =
+        stdout.split_once(".SH \"LANESCOPE PROFILE\"").expect("a command's own options").1;
+    let profile = profile.split_once("\n.SH ").expect("a section after it").0;
+    assert!(profile.contains("\\-\\-fail\\-on") && !profile.contains("\\-\\-gallery"), "{profile}");
 }

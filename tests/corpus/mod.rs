@@ -91,6 +91,12 @@ pub(crate) fn launches() -> Vec<Launch> {
     compared.map(|shader| shader.launch(&shader.program())).collect()
 }
 
+/// The launch of a shader that is no file of the corpus.
+pub(crate) fn launch_of(name: &str, text: &str) -> Launch {
+    let shader = Shader { name: name.to_owned(), text: text.to_owned() };
+    shader.launch(&shader.program())
+}
+
 /// Every shader's name and text.
 pub(crate) fn texts() -> Vec<(String, String)> {
     Shader::all().into_iter().map(|shader| (shader.name, shader.text)).collect()

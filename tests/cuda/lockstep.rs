@@ -18,8 +18,7 @@ use lanescope::program::Program;
 use lanescope::record::{self, Backend, Device, DeviceKind, Output};
 use lanescope::run::launched::{outputs_sha256, programs};
 use lanescope::run::{
-    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed,
+    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
 };
 use lanescope::translate::{Checks, Options, Parameter, Translated, WIDTH, cuda};
 use lanescope::units::Width;
@@ -173,6 +172,8 @@ fn held(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>) -> String {
         let key = (constant.group, constant.binding);
         let index = sizes.keys().position(|found| *found == key).unwrap();
         let (name, size) = (&constant.name, constant.size);
+        let all = size * constant.copies;
+        writeln!(text, "    static_assert(sizeof(wgsl::{name}) == {all});").unwrap();
         for copy in 0..constant.copies {
             let to = format!("(char*)&wgsl::{name} + {copy} * {size}");
             writeln!(text, "    memcpy({to}, addresses[{index}], {size});").unwrap();
@@ -283,7 +284,12 @@ impl Runner for Lockstep {
                 return Err(RunError::new(RunErrorKind::Unsupported, "an indirect dispatch"));
             };
             let counts = counted(program, method, &mut contents, launch, grid)?;
-            dispatches.push(CountedDispatch { workgroups: Some(grid), counts, calls: Vec::new() });
+            dispatches.push(CountedDispatch {
+                workgroups: Some(grid),
+                counts,
+                calls: Vec::new(),
+                iterations_max: None,
+            });
         }
         contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));
         Ok(vec![Counted {
@@ -299,15 +305,6 @@ impl Runner for Lockstep {
             outputs_shown: BTreeMap::new(),
             answer_ns: None,
         }])
-    }
-
-    fn time(
-        &mut self,
-        launches: &[Launch],
-        _: &TimeOptions,
-        _: &mut dyn FnMut(usize),
-    ) -> Vec<Result<Option<Timed>, RunError>> {
-        launches.iter().map(|_| Ok(None)).collect()
     }
 }
 

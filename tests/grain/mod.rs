@@ -18,6 +18,7 @@ use tempfile::TempDir;
 
 use crate::support::drivers::Driver;
 use crate::support::program;
+use crate::support::trials_of;
 
 const WIDTHS: [u32; 5] = [8, 16, 32, 64, 128];
 
@@ -26,18 +27,11 @@ const SAMPLED: f64 = 0.03;
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 3] = [
+    trials_of(&[
         ("grain::formulas_hold_on_the_simulator_at_every_width", formulas),
         ("grain::cost_at_64_over_32_is_what_an_audit_found", audit),
         ("grain::parts_of_64_lanes_are_what_narrower_subgroups_execute", parts),
-    ];
-    let trial = |(name, check): (&str, fn())| {
-        Trial::test(name, move || {
-            check();
-            Ok(())
-        })
-    };
-    checks.into_iter().map(trial).collect()
+    ])
 }
 
 fn kernels(catalogue: &Catalogue) -> Vec<&Kernel> {

@@ -15,7 +15,7 @@ use crate::support::drivers::Driver;
 use crate::support::program;
 
 /// A check that needs lavapipe and a C compiler.
-type Check = (&'static str, fn(&Driver));
+pub(super) type Check = (&'static str, fn(&Driver));
 
 /// Every check.
 pub(super) const CHECKS: &[Check] = &[
@@ -36,7 +36,7 @@ pub(super) fn compiler_missing() -> Option<String> {
 }
 
 /// Builds a library from C, with more options of the compiler's.
-fn build(folder: &Path, source: &Path, name: &str, options: &[&str]) {
+pub(super) fn build(folder: &Path, source: &Path, name: &str, options: &[&str]) {
     let mut command = Command::new("cc");
     command.args(["-shared", "-fPIC", "-O1", "-w", "-o"]).arg(folder.join(name)).arg(source);
     assert!(command.args(options).status().unwrap().success(), "{}", source.display());
@@ -124,29 +124,39 @@ fn hanging(driver: &Driver) {
 }
 
 /// The variables that put the layer over a driver.
-fn with_layer(driver: &Driver, folder: &Path, variable: &str, at: u32) -> Vec<(String, String)> {
+fn with_layer(
+    driver: &Driver,
+    folder: &Path,
+    variable: &str,
+    value: &str,
+) -> Vec<(String, String)> {
     let mut environment = driver.environment();
     environment.extend(
         [
             ("VK_LAYER_PATH", folder.display().to_string()),
             ("VK_INSTANCE_LAYERS", "VK_LAYER_LANESCOPE_test".to_owned()),
-            (variable, at.to_string()),
+            (variable, value.to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value)),
     );
     environment
 }
 
-fn lost(driver: &Driver) {
-    let folder = TempDir::new().unwrap();
+/// Builds the layer and its manifest.
+fn build_layer(folder: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/layer.c");
-    build(folder.path(), &source, "libtest.so", &[]);
+    build(folder, &source, "libtest.so", &[]);
     program::write(
-        &folder.path().join("test.json"),
+        &folder.join("test.json"),
         r#"{"file_format_version":"1.1.2","layer":{"name":"VK_LAYER_LANESCOPE_test","type":"GLOBAL",
            "library_path":"./libtest.so","api_version":"1.3.0","implementation_version":"1",
            "description":"for tests"}}"#,
     );
+}
+
+fn lost(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    build_layer(folder.path());
     let mut lost = 0;
     for (variable, at) in [
         ("LANESCOPE_TEST_LOST_AT", 1),
@@ -156,7 +166,7 @@ fn lost(driver: &Driver) {
         ("LANESCOPE_TEST_MEMORY_AT", 1),
         ("LANESCOPE_TEST_MEMORY_AT", 4),
     ] {
-        let environment = with_layer(driver, folder.path(), variable, at);
+        let environment = with_layer(driver, folder.path(), variable, &at.to_string());
         let out = format!("{variable}-{at}");
         let arguments = ["five_patterns/uniform", "five_patterns/early_exit", "--quick"];
         let devices = ["--device", "wgpu:0", "--device", "sim:8", "--out", &out];

@@ -1,9 +1,11 @@
-/* A Vulkan layer for tests: the device is lost at the n-th submission, or memory ends at the n-th
- * allocation, counted from the start of the process.
+/* A Vulkan layer for tests: the device is lost at the n-th submission, memory ends at the n-th
+ * allocation, counted from the start of the process, timestamps are none, subgroups have another size.
  *
- * Input: LANESCOPE_TEST_LOST_AT, LANESCOPE_TEST_MEMORY_AT, numbers from 1. Output: VK_ERROR_DEVICE_LOST
- * from the submission of that number and all later ones; VK_ERROR_OUT_OF_DEVICE_MEMORY from that
- * allocation alone. The types are those of the loader's interface for layers, version 2, as far as they
+ * Input: LANESCOPE_TEST_LOST_AT, LANESCOPE_TEST_MEMORY_AT, numbers from 1; LANESCOPE_TEST_TIMES, which is
+ * `none` (queues have no timestamps), `zero`, `backwards` or `jumps` (now and then by a minute);
+ * LANESCOPE_TEST_WIDTH, the size that the driver reports, where 0 means that it has no subgroup
+ * operations. Output: VK_ERROR_DEVICE_LOST from the submission of that number and all later ones;
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY from that allocation alone; such properties and timestamps. The types are those of the loader's interface for layers, version 2, as far as they
  * are needed here: the headers are not, since they may not be installed. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,8 +17,13 @@ typedef int32_t (*create_instance)(const void *, const void *, void **);
 typedef int32_t (*create_device)(void *, const void *, const void *, void **);
 typedef int32_t (*submit)(void *, uint32_t, const void *, uint64_t);
 typedef int32_t (*allocate)(void *, const void *, const void *, uint64_t *);
+typedef void (*get_properties)(void *, void *);
+typedef void (*get_queues)(void *, uint32_t *, void *);
+typedef void (*copy_results)(void *, uint64_t, uint32_t, uint32_t, uint64_t, uint64_t, uint64_t, uint32_t);
+typedef void (*update_buffer)(void *, uint64_t, uint64_t, uint64_t, const void *);
 
 enum { LOADER_INSTANCE = 47, LOADER_DEVICE = 48, LINK_INFO = 0 };
+enum { SUBGROUPS = 1000094000, SUBGROUP_SIZES = 1000225000 };
 enum { DEVICE_LOST = -4, OUT_OF_DEVICE_MEMORY = -2, INITIALIZATION_FAILED = -3 };
 
 struct link {
@@ -32,6 +39,18 @@ struct info {
     struct link *link;
 };
 
+/* VkPhysicalDeviceSubgroupProperties, and VkPhysicalDeviceSubgroupSizeControlProperties, whose second
+ * number is the largest size. */
+struct subgroups {
+    int32_t type;
+    struct subgroups *next;
+    uint32_t size, stages_or_size_max, operations, rest;
+};
+
+struct queue {
+    uint32_t flags, count, timestamp_bits, granularity[3];
+};
+
 struct negotiate {
     int32_t type;
     void *next;
@@ -42,6 +61,10 @@ struct negotiate {
 static get_proc next_instance_proc, next_device_proc;
 static submit next_submit, next_submit2;
 static allocate next_allocate;
+static get_properties next_properties;
+static get_queues next_queues;
+static copy_results next_copy_results;
+static update_buffer next_update_buffer;
 
 static int reached(const char *name, int32_t *count, int once) {
     const char *at = getenv(name);
@@ -67,6 +90,49 @@ static int32_t own_allocate(void *device, const void *info, const void *own, uin
     return next_allocate(device, info, own, memory);
 }
 
+/* Whether the variable for times has this value. */
+static int times_are(const char *value) {
+    const char *times = getenv("LANESCOPE_TEST_TIMES");
+    return times != NULL && strcmp(times, value) == 0;
+}
+
+static void own_properties(void *physical, void *properties) {
+    next_properties(physical, properties);
+    const char *width = getenv("LANESCOPE_TEST_WIDTH");
+    if (width == NULL) return;
+    for (struct subgroups *at = properties; at != NULL; at = at->next) {
+        if (at->type == SUBGROUPS) {
+            if (atoi(width) == 0) at->operations = 0;
+            else at->size = atoi(width);
+        } else if (at->type == SUBGROUP_SIZES && atoi(width) != 0) {
+            at->size = at->stages_or_size_max = atoi(width);
+        }
+    }
+}
+
+static void own_queues(void *physical, uint32_t *count, void *queues) {
+    next_queues(physical, count, queues);
+    for (uint32_t i = 0; queues != NULL && times_are("none") && i < *count; i++)
+        ((struct queue *)queues)[i].timestamp_bits = 0;
+}
+
+/* Puts other ticks than the device's where its timestamps were to go. */
+static void own_copy_results(void *commands, uint64_t pool, uint32_t first, uint32_t count, uint64_t buffer,
+                             uint64_t offset, uint64_t stride, uint32_t flags) {
+    static uint64_t now = UINT64_C(1) << 40, number;
+    int zero = times_are("zero"), backwards = times_are("backwards"), jumps = times_are("jumps");
+    if (!zero && !backwards && !jumps) {
+        next_copy_results(commands, pool, first, count, buffer, offset, stride, flags);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t step = jumps && ++number % 7 == 0 ? UINT64_C(60000000000) : 12345;
+        now = backwards ? now - step : now + step;
+        uint64_t ticks = zero ? 0 : now;
+        next_update_buffer(commands, buffer, offset + i * stride, sizeof ticks, &ticks);
+    }
+}
+
 /* Takes this layer's link out of the chain that the loader hands down. */
 static struct link *take(const void *create, int32_t type) {
     for (struct info *info = (struct info *)((const struct info *)create)->next; info != NULL;
@@ -85,7 +151,13 @@ static int32_t own_create_instance(const void *create, const void *own, void **i
     if (link == NULL) return INITIALIZATION_FAILED;
     next_instance_proc = link->get_instance_proc;
     create_instance next = (create_instance)next_instance_proc(NULL, "vkCreateInstance");
-    return next(create, own, instance);
+    int32_t result = next(create, own, instance);
+    if (result == 0) {
+        next_properties = (get_properties)next_instance_proc(*instance, "vkGetPhysicalDeviceProperties2");
+        next_queues =
+            (get_queues)next_instance_proc(*instance, "vkGetPhysicalDeviceQueueFamilyProperties");
+    }
+    return result;
 }
 
 static int32_t own_create_device(void *physical, const void *create, const void *own, void **device) {
@@ -98,6 +170,8 @@ static int32_t own_create_device(void *physical, const void *create, const void 
         next_submit = (submit)next_device_proc(*device, "vkQueueSubmit");
         next_submit2 = (submit)next_device_proc(*device, "vkQueueSubmit2");
         next_allocate = (allocate)next_device_proc(*device, "vkAllocateMemory");
+        next_copy_results = (copy_results)next_device_proc(*device, "vkCmdCopyQueryPoolResults");
+        next_update_buffer = (update_buffer)next_device_proc(*device, "vkCmdUpdateBuffer");
     }
     return result;
 }
@@ -108,6 +182,7 @@ static function own_device_proc(void *device, const char *name) {
     if (strcmp(name, "vkGetDeviceProcAddr") == 0) return (function)own_device_proc;
     if (strcmp(name, "vkQueueSubmit") == 0) return (function)own_submit;
     if (strcmp(name, "vkAllocateMemory") == 0) return (function)own_allocate;
+    if (strcmp(name, "vkCmdCopyQueryPoolResults") == 0) return (function)own_copy_results;
     function next = next_device_proc(device, name);
     if (next != NULL && strcmp(name, "vkQueueSubmit2") == 0) return (function)own_submit2;
     return next;
@@ -118,6 +193,10 @@ static function own_instance_proc(void *instance, const char *name) {
     if (strcmp(name, "vkGetDeviceProcAddr") == 0) return (function)own_device_proc;
     if (strcmp(name, "vkCreateInstance") == 0) return (function)own_create_instance;
     if (strcmp(name, "vkCreateDevice") == 0) return (function)own_create_device;
+    if (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0 && next_properties != NULL)
+        return (function)own_properties;
+    if (strcmp(name, "vkGetPhysicalDeviceQueueFamilyProperties") == 0 && next_queues != NULL)
+        return (function)own_queues;
     return next_instance_proc == NULL ? NULL : next_instance_proc(instance, name);
 }
 

@@ -7,21 +7,19 @@
 mod children;
 mod drivers;
 mod launch_files;
+mod machine;
 mod records;
 mod shaders;
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
+use crate::support::bounded::{Ended, files_in, finish};
 use crate::support::drivers::Driver;
-use crate::support::program;
-
-/// The most mebibytes that any input of a mebibyte may take.
-const MEBIBYTES_MAX: u64 = 2048;
+use crate::support::{hostile, program};
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -37,7 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             Ok(())
         })
     });
-    let on_lavapipe = drivers::CHECKS.iter().map(|(name, check)| {
+    let on_lavapipe = drivers::CHECKS.iter().chain(&machine::CHECKS).map(|(name, check)| {
         let driver = Driver::all()[1];
         let title = format!("hostile::{name}");
         match (driver.missing().or_else(drivers::compiler_missing), driver.required()) {
@@ -51,7 +49,36 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
         }
     });
-    free.chain(on_lavapipe).collect()
+    free.chain(generated()).chain(on_lavapipe).collect()
+}
+
+/// Inputs of each kind that are generated here; `lab hostile` runs more.
+const GENERATED: u64 = 40;
+
+/// A trial for each kind of generated inputs.
+fn generated() -> impl Iterator<Item = Trial> {
+    hostile::Kind::ALL.into_iter().map(|(name, kind)| {
+        Trial::test(format!("hostile::generated_inputs_end_soundly_{name}"), move || {
+            let folder = TempDir::new().unwrap();
+            let stock = hostile::Stock { shaders: corpus(), record: records::record(&folder) };
+            let unsound: Vec<String> = (1..=GENERATED)
+                .filter_map(|seed| {
+                    let case = hostile::Case::new(kind, seed, &stock);
+                    let place = TempDir::new().unwrap();
+                    let trouble = case.run(&program::path(), place.path()).err()?;
+                    Some(format!("seed {seed}, {}: {trouble}", case.what))
+                })
+                .collect();
+            if unsound.is_empty() { Ok(()) } else { Err(unsound.join("\n").into()) }
+        })
+    })
+}
+
+/// The shaders of `tests/wgsl`.
+fn corpus() -> Vec<String> {
+    let files = files_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl"));
+    let files = files.into_iter().filter(|file| file.extension().is_some_and(|e| e == "wgsl"));
+    files.map(|file| std::fs::read_to_string(file).unwrap()).collect()
 }
 
 /// A file of `inputs`.
@@ -59,27 +86,12 @@ fn input(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/inputs").join(name)
 }
 
-/// How a run of the program ended.
-struct Ended {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-    took: Duration,
-    /// The most memory that its own process had, in mebibytes.
-    mebibytes: u64,
-}
-
 impl Ended {
     /// Asserts that it ended by itself, with an exit code of the documentation, without a panic, and
     /// within the memory that anything may take.
     fn sound(&self, what: &str) -> &Self {
-        let Self { code, stderr, mebibytes, .. } = self;
-        assert!(code.is_some_and(|code| (0..=5).contains(&code)), "{what}: {code:?}\n{stderr}");
-        assert!(!stderr.contains("panicked at"), "{what}:\n{stderr}");
-        assert!(*mebibytes <= MEBIBYTES_MAX, "{what}: {mebibytes} MiB\n{stderr}");
-        for text in [&self.stdout, stderr] {
-            let hidden = |c: char| lanescope::units::visible::is_hidden(c);
-            assert!(!text.contains(hidden), "{what}: {text:?}");
+        if let Some(trouble) = self.unsound() {
+            panic!("{what}: {trouble}\n{}\n{}", self.stdout, self.stderr);
         }
         self
     }
@@ -103,60 +115,4 @@ fn run(
     let mut command = program::command(folder.path(), environment);
     command.args(arguments);
     finish(command, Duration::from_secs(seconds))
-}
-
-fn finish(mut command: Command, limit: Duration) -> Ended {
-    #[expect(clippy::disallowed_methods, reason = "a time limit needs a clock")]
-    let start = Instant::now();
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let read = |pipe: Option<Box<dyn std::io::Read + Send>>| {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = pipe.unwrap().read_to_end(&mut bytes);
-            String::from_utf8_lossy(&bytes).into_owned()
-        })
-    };
-    let stdout = read(child.stdout.take().map(|pipe| Box::new(pipe) as _));
-    let stderr = read(child.stderr.take().map(|pipe| Box::new(pipe) as _));
-    let mut mebibytes = 0;
-    let code = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status.code();
-        }
-        mebibytes = mebibytes.max(memory(&child));
-        if start.elapsed() > limit {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            break None;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let took = start.elapsed();
-    let (stdout, stderr) = (stdout.join().unwrap(), stderr.join().unwrap());
-    Ended { code, stdout, stderr, took, mebibytes }
-}
-
-/// The most memory that a process had so far, in mebibytes; 0 where the system does not say.
-fn memory(child: &Child) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
-    let kibibytes = status.ok().and_then(|status| {
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-        line.split_whitespace().next()?.parse::<u64>().ok()
-    });
-    kibibytes.unwrap_or(0) / 1024
-}
-
-/// What a folder holds, by path, without what lanescope was asked to write there.
-fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
-        }
-    }
-    found.sort();
-    found
 }

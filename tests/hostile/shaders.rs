@@ -2,85 +2,30 @@
 //!
 //! What is written of each kind is at most so many times its size ([`RECORD_MAX`], [`PAGE_MAX`]).
 
+use std::time::Duration;
+
 use tempfile::TempDir;
 
 use super::{Ended, input, run};
-use crate::support::program;
+use crate::support::bounded::{files_in, finish};
+use crate::support::{growth, program};
 
 /// Every check.
-pub(super) const CHECKS: [(&str, fn()); 2] =
-    [("what_a_shader_hides_is_shown", hidden), ("records_of_large_shaders_stay_small", sizes)];
+pub(super) const CHECKS: [(&str, fn()); 4] = [
+    ("what_a_shader_hides_is_shown", hidden),
+    ("records_of_large_shaders_stay_small", sizes),
+    ("large_launch_files_and_records_cost_little", large),
+    ("progress_says_what_goes_on_and_how_long", progress),
+];
 
 /// The most bytes of a record for each of the source.
 const RECORD_MAX: u64 = 40;
 
-/// The most bytes of a page for each of the record: a line with figures takes a kilobyte of it.
-const PAGE_MAX: u64 = 50;
+/// The bytes of a record of any source, however short.
+const RECORD_FIXED: u64 = 64 << 10;
 
-const OUTPUT: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;\n";
-const MAIN: &str =
-    "@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {\n";
-
-/// A shader with `n` parts of a kind.
-type Generate = fn(usize) -> String;
-
-fn parts(n: usize, part: impl Fn(usize) -> String) -> String {
-    (0..n).map(part).collect()
-}
-
-fn else_ifs(n: usize) -> String {
-    let chain = parts(n, |i| format!("\nelse if id.x == {i}u {{x={i}u;}}"));
-    format!("{OUTPUT}{MAIN}var x=0u;\nif id.x == 70000u {{x=1u;}}{chain}\no[id.x]=x;\n}}")
-}
-
-fn functions(n: usize) -> String {
-    let all = parts(n, |i| {
-        format!("fn f{i}(x:u32)->u32{{if x > {}u {{return x;}} return x+{i}u;}}\n", i % 9)
-    });
-    let calls = parts(n, |i| format!("x+=f{i}(x);\n"));
-    format!("{OUTPUT}{all}{MAIN}var x=id.x;\n{calls}o[id.x]=x;}}")
-}
-
-fn lines(n: usize) -> String {
-    let all = parts(n, |i| format!("x = x * {}u + {i}u;\n", i % 13 + 1));
-    format!("{OUTPUT}{MAIN}var x = id.x;\n{all}o[id.x]=x;\n}}")
-}
-
-fn bindings(n: usize) -> String {
-    let all = parts(n, |i| {
-        let (group, binding) = (i / 1000, i % 1000);
-        format!("@group({group}) @binding({binding}) var<storage, read_write> b{i}: array<u32>;\n")
-    });
-    let uses = parts(n, |i| format!("b{i}[id.x]=1u;\n"));
-    format!("{all}{MAIN}{uses}}}")
-}
-
-fn cases(n: usize) -> String {
-    let all = parts(n, |i| format!("case {i}u: {{ x = {i}u; }}\n"));
-    format!("{OUTPUT}{MAIN}var x = 0u;\nswitch id.x {{ {all} default: {{}} }}\no[id.x] = x;\n}}")
-}
-
-fn loops(n: usize) -> String {
-    let all = parts(n, |i| format!("for (var i = 0u; i < {}u; i++) {{ x += i; }}\n", i % 3));
-    format!("{OUTPUT}{MAIN}var x = id.x;\n{all}o[id.x] = x;\n}}")
-}
-
-fn comments(n: usize) -> String {
-    let all = parts(n, |i| format!("// block: b{i}\nx += {i}u; /* /* {i} */ */\n"));
-    format!("{OUTPUT}{MAIN}var x = id.x;\n{all}o[id.x] = x;\n}}")
-}
-
-/// Each kind with its size.
-const KINDS: [(&str, Generate, usize); 7] = [
-    ("else_ifs", else_ifs, 1500),
-    ("functions", functions, 2000),
-    // naga takes the square of a function's length in time: `Typifier::grow`.
-    ("lines", lines, 3000),
-    ("bindings", bindings, 2000),
-    ("cases", cases, 2000),
-    ("loops", loops, 1000),
-    ("comments", comments, 2000),
-];
+/// The most bytes of a page and its figures for each of the record.
+const PAGE_MAX: u64 = 10;
 
 fn profile(folder: &TempDir, text: &str, out: &str) -> Ended {
     program::write(&folder.path().join("s.wgsl"), text);
@@ -88,21 +33,79 @@ fn profile(folder: &TempDir, text: &str, out: &str) -> Ended {
     run(folder, &[], &arguments, 60)
 }
 
+/// Asserts that a page and its figures are at most so many times the record.
+fn page_is_small(folder: &TempDir, what: &str) -> u64 {
+    let mut bytes = [0, 0];
+    for file in files_in(&folder.path().join("o")) {
+        let page = file.extension().is_some_and(|ending| ending != "json");
+        bytes[usize::from(page)] += std::fs::metadata(file).unwrap().len();
+    }
+    let [record, page] = bytes;
+    assert!(page < PAGE_MAX * record, "{what}: a page of {page} bytes for a record of {record}");
+    record
+}
+
 fn sizes() {
-    for (kind, generate, size) in KINDS {
+    for kind in growth::SHADERS {
         let folder = TempDir::new().unwrap();
-        let text = generate(size);
-        profile(&folder, &text, "o").sound(kind);
-        let bytes =
-            |name: &str| std::fs::metadata(folder.path().join("o").join(name)).unwrap().len();
-        let (record, page) = (bytes("result.json"), bytes("report.html"));
-        let source = text.len() as u64;
-        assert!(record < RECORD_MAX * source, "{kind}: a record of {record} bytes for {source}");
+        let text = (kind.text)(kind.usual);
+        profile(&folder, &text, "o").sound(kind.name);
+        let record = page_is_small(&folder, kind.name);
+        let (source, name) = (text.len() as u64, kind.name);
         assert!(
-            page < PAGE_MAX * record,
-            "{kind}: a page of {page} bytes for a record of {record}"
+            record < RECORD_MAX * source + RECORD_FIXED,
+            "{name}: a record of {record} bytes for {source}"
         );
     }
+}
+
+/// Launch files and records that are large, or larger than any may be.
+fn large() {
+    let folder = TempDir::new().unwrap();
+    program::write(&folder.path().join("s.wgsl"), growth::LAUNCHED);
+    let launch = |name: &str, text: String| {
+        program::write(&folder.path().join("l.toml"), text);
+        let arguments = ["profile", "s.wgsl", "--device", "sim:32", "--launch", "l.toml", "--out"];
+        run(&folder, &[], &[&arguments[..], &[name]].concat(), 60)
+    };
+    launch("p", growth::parameters(20_000)).says("parameters", 2, "parameters");
+    let ended = launch("q", growth::parameters(1000));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended = launch("d", growth::dispatches(400));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let good = super::records::record(&folder);
+    std::fs::create_dir(folder.path().join("o")).unwrap();
+    let report = |record: serde_json::Value| {
+        program::write(&folder.path().join("o/result.json"), record.to_string());
+        run(&folder, &[], &["report", "o/result.json"], 60)
+    };
+    report(growth::bins(&good, 100_000)).says("bins", 2, "histogram");
+    let ended = report(growth::measurements(&good, 400));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    page_is_small(&folder, "measurements");
+    // What is measured by hand goes further than what every run of the tests sees.
+    assert!(growth::SHADERS.iter().all(|kind| kind.largest >= 4 * kind.usual));
+}
+
+/// On a terminal there is always a line that says what goes on; where counting takes long it says how
+/// long, and that the budget does not cover it.
+fn progress() {
+    let folder = TempDir::new().unwrap();
+    let program = program::path();
+    let command = format!(
+        "{} run five_patterns --device sim:8 --budget 2 --histogram --seeds 1 --out o",
+        program.display()
+    );
+    let mut script = std::process::Command::new("script");
+    script.current_dir(folder.path()).args(["-qec", &command, "/dev/null"]).env("TERM", "xterm");
+    script.env_remove("NO_COLOR").env("VK_DRIVER_FILES", "/nonexistent/no_driver.json");
+    // Longer than this it need not run: what it says comes within the first seconds.
+    let ended = finish(script, Duration::from_secs(40));
+    let shown = ended.stdout.replace('\r', "\n");
+    let counting = |line: &str| line.contains("sim:8: counting ") && line.contains(" of ");
+    assert!(shown.lines().any(counting), "{shown}");
+    let estimate = |line: &str| counting(line) && line.contains("s left)");
+    assert!(shown.lines().any(estimate), "{shown}");
 }
 
 fn hidden() {

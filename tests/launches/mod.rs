@@ -34,6 +34,7 @@ use libtest_mimic::Trial;
 use rayon::prelude::*;
 
 use crate::support::program;
+use crate::support::trials_of;
 
 const DIGESTS: &str = include_str!("digests.txt");
 
@@ -53,19 +54,12 @@ pub(crate) type Point = BTreeMap<String, Value>;
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 4] = [
+    trials_of(&[
         ("launches::launches_executions_and_lanes_are_what_they_were", points_hold),
         ("launches::a_run_measures_what_it_measured", families_hold),
         ("launches::committed_records_compare_under_the_names_of_today", records_hold),
         ("launches::what_no_branch_follows_changes_no_count", seeds_decide_what_they_should),
-    ];
-    let trial = |(name, check): (&str, fn())| {
-        Trial::test(name, move || {
-            check();
-            Ok(())
-        })
-    };
-    checks.into_iter().map(trial).collect()
+    ])
 }
 
 /// The first half of a SHA-256.

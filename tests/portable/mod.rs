@@ -10,9 +10,10 @@
 //! flow, parentheses, extensions by name. Tint does, the compiler of Chrome, Edge and Android. What
 //! it refuses all the same stands in [`ALLOWED`] with the reason; a line too many there is a
 //! failure as well. Every message is kept in `target/tmp/portable.json`. What naga writes for
-//! Vulkan goes to a validator ([`spirv`]). `docs/contributing/portable-wgsl.md` says what was found.
+//! Vulkan goes to a validator ([`spirv`]), what it writes for DX12 to its compiler ([`dxc`]). `docs/contributing/portable-wgsl.md` says what was found.
 
 pub(crate) mod chromium;
+mod dxc;
 mod spirv;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -203,12 +204,19 @@ pub(crate) fn trials() -> Vec<Trial> {
     let installed = spirv::is_installed();
     let validated = validated.into_iter();
     let validated = validated.map(|(name, check)| trial(&name, check, spirv::PROGRAM, installed));
+    let for_dx12: [(String, Box<Check>); 2] = [
+        ("dxc_compiles_what_goes_to_dx12".to_owned(), Box::new(dxc::takes)),
+        ("dxc_finds_a_text_without_its_end".to_owned(), Box::new(dxc::finds)),
+    ];
+    let has_dxc = dxc::is_installed();
+    let for_dx12 =
+        for_dx12.into_iter().map(|(name, check)| trial(&name, check, dxc::NAME, has_dxc));
     let reasons = || {
         let said = own_texts().iter().filter_map(reasonless).collect::<Vec<String>>();
         if said.is_empty() { Ok(()) } else { Err(said.join("\n").into()) }
     };
     let reasons = Trial::test("portable::what_is_switched_off_has_its_reason_before_it", reasons);
-    forms.chain(validated).chain([reasons]).collect()
+    forms.chain(validated).chain(for_dx12).chain([reasons]).collect()
 }
 
 /// Every text as it is committed, with the name of its shader.

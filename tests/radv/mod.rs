@@ -37,7 +37,8 @@ const FAMILY: &str = "navi21";
 /// Operations of a subgroup before a launch counts as hanging.
 const STEPS_MAX: u64 = 1 << 28;
 
-const REQUEST: CountRequest = CountRequest { method: Method::Executed, histogram: false, runs: 1 };
+const REQUEST: CountRequest =
+    CountRequest { method: Method::Executed, histogram: false, runs: 1, trace: false };
 
 /// Kernels without a reference whose outputs are compared with the simulator's, bit for bit: the
 /// families whose arithmetic has one answer.

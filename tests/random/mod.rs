@@ -17,6 +17,7 @@ use crate::support::agreement::{compare, program, smallest};
 use crate::support::drivers::Driver;
 use crate::support::program::path;
 use crate::support::random_program::Options;
+use crate::support::trials_of;
 
 const OPTIONS: Options = Options::ALL;
 
@@ -25,18 +26,11 @@ const PROGRAMS: u64 = 40;
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 3] = [
+    trials_of(&[
         ("random::every_form_is_written", every_form),
         ("random::planted_disagreements_are_found_and_shrunk", planted),
         ("random::a_simulator_agrees_with_itself", honest),
-    ];
-    let trial = |(name, check): (&str, fn())| {
-        Trial::test(name, move || {
-            check();
-            Ok(())
-        })
-    };
-    checks.into_iter().map(trial).collect()
+    ])
 }
 
 /// Simulator and device agree on outputs, issues, lanes and histograms.
@@ -66,7 +60,7 @@ pub(crate) fn agree(driver: &Driver) {
     }
 }
 
-/// Over a hundred programs each statement form that the issue of divergence knows is written.
+/// Over a hundred programs each form of statement that divergence can come from is written.
 fn every_form() {
     let mut forms = std::collections::BTreeMap::new();
     for seed in 0..100 {

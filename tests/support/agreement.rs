@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use lanescope::kernel::{Buffer, Dispatch, Fill, Launch, ScalarType, Workgroups};
+use lanescope::kernel::{Buffer, Fill, Launch, ScalarType};
 use lanescope::program::Parsed;
 use lanescope::record::Method;
 use lanescope::run::{CountRequest, RunError, Runner};
@@ -36,39 +36,16 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         scalar: ScalarType::U32,
         output: true,
     };
+    let buffers = vec![
+        buffer("output", invocations, Fill::Zero),
+        // Minimum and conjunction start from all ones.
+        buffer("totals", TOTALS, Fill::Words(vec![0, 0, 0, 0, u32::MAX, u32::MAX])),
+    ];
+    let (file, source) = (format!("random-{seed}.wgsl"), program.to_string());
     Launch {
-        bytes: None,
         kernel: format!("random/{seed}"),
-        file: format!("random-{seed}.wgsl"),
-        source: program.to_string(),
-        spirv: None,
-        parameters: BTreeMap::new(),
         seed,
-        overrides: BTreeMap::new(),
-        buffers: vec![
-            buffer("output", invocations, Fill::Zero),
-            // Minimum and conjunction start from all ones.
-            buffer("totals", TOTALS, Fill::Words(vec![0, 0, 0, 0, u32::MAX, u32::MAX])),
-        ],
-        dispatches: vec![Dispatch {
-            entry_point: "main".to_owned(),
-            workgroups: Workgroups::Direct([program.workgroups, 1, 1]),
-            native: None,
-            overrides: BTreeMap::new(),
-            setup: false,
-        }],
-        repeatable: true,
-        trusted: false,
-        workgroup_memory_zeroed: true,
-        immediates: Vec::new(),
-        reference: None,
-        expected: BTreeMap::new(),
-        shown: Vec::new(),
-        exempt_from_agreement: None,
-        for_widths: false,
-        inputs_hashed: false,
-        textures: Vec::new(),
-        samplers: Vec::new(),
+        ..Launch::of_shader(&file, &source, buffers, [program.workgroups, 1, 1])
     }
 }
 
@@ -88,7 +65,7 @@ pub(crate) fn compare(
     // takes three times as long to compile that.
     let methods = [Method::Executed, Method::Derived];
     let method = methods[usize::from(!seed.is_multiple_of(2))];
-    let request = CountRequest { method, histogram: seed.is_multiple_of(8), runs: 1 };
+    let request = CountRequest { method, histogram: seed.is_multiple_of(8), runs: 1, trace: false };
     let mut comparison = compare_launch(&launch(program, seed), request, device, simulator)?;
     // Workgroups have one dimension here: nothing may differ.
     comparison.differences.append(&mut comparison.differences_in_issues);

@@ -210,7 +210,7 @@ pub(super) fn lines_at_once() -> Result<(), String> {
     )?;
     hold(bars.as_u64() > Some(3), "bars have no length", &shown)?;
     let record = browser.text("ask({ do: 'record' }).then(JSON.stringify)")?;
-    let path = std::path::Path::new("result.json");
+    let path = Path::new("result.json");
     let run = store::decode(record.as_bytes(), path).map_err(|error| error.to_string())?;
     hold(run.measurements.len() == 1, "the record has not what was counted", &record)?;
     policy(&mut browser)?;

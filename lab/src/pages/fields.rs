@@ -89,7 +89,7 @@ fn read(source: &str) -> Vec<Type> {
         let renamed = renamed.take();
         if line == "}" {
             types.extend(inside.take());
-        } else if let Some(name) = opened(line) {
+        } else if let Some(name) = find_opened(line) {
             inside = Some(Type { name, doc, fields: Vec::new() });
         } else if let Some(field) = inside.as_ref().and_then(|_| field(line)) {
             let (name, kind) = field;
@@ -102,7 +102,7 @@ fn read(source: &str) -> Vec<Type> {
 }
 
 /// The name of the struct that a line opens.
-fn opened(line: &str) -> Option<String> {
+fn find_opened(line: &str) -> Option<String> {
     let rest = line.strip_prefix("pub(super) ").or_else(|| line.strip_prefix("pub "))?;
     let rest = rest.strip_prefix("struct ")?.strip_suffix('{')?;
     Some(rest.split(['<', ' ']).next()?.to_owned())

@@ -184,6 +184,12 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
         analyze::machine::counter(found, &name).ok_or_else(|| wrong(format!("no counter `{name}`")))
     });
     let of = Arc::clone(records);
+    environment.add_function("reading", move |record: String, selection: String| {
+        let run = of.run(&record)?;
+        let read = analyze::stalls::read(&only(&run, &selection)?.counters);
+        read.map(|reading| reading.sentence()).ok_or_else(|| wrong("no stalls to read"))
+    });
+    let of = Arc::clone(records);
     environment.add_function("shown", move |record: String, selection: String, name: String| {
         let run = of.run(&record)?;
         let found = only(&run, &selection)?;

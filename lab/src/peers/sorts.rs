@@ -21,14 +21,14 @@ pub(crate) struct Set {
 }
 
 /// Whether element i is kept.
-fn kept(index: u64) -> bool {
+fn is_kept(index: u64) -> bool {
     lanescope::kernel::generate::mix(!index) >> 63 == 1
 }
 
 /// What lies in `second`, of which `bytes` are an element's.
 fn second(n: u64, bytes: u64) -> Vec<u8> {
     if bytes == 1 {
-        return (0..n).map(|i| u8::from(kept(i))).collect();
+        return (0..n).map(|i| u8::from(is_kept(i))).collect();
     }
     (0..u32::try_from(n).unwrap_or(u32::MAX)).flat_map(u32::to_le_bytes).collect()
 }
@@ -87,7 +87,7 @@ impl Set {
     /// Compares what a compaction kept with a filter.
     pub(crate) fn verify_compact(&self, gpu: &Gpu, content: &[u8]) -> Result<()> {
         let found = words(&gpu.read(&self.first_out, content.len() as u64)?);
-        let elements = (0..).zip(words(content)).filter(|(index, _)| kept(*index));
+        let elements = (0..).zip(words(content)).filter(|(index, _)| is_kept(*index));
         let right = elements.zip(found).all(|((_, element), found)| element == found);
         ensure!(right, "what is kept is wrong");
         Ok(())

@@ -253,8 +253,7 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
         let changes = what_if.untried;
         let known = Some(&what_if.untried_lines).filter(|lines| !lines.is_empty());
         found.push(format!(
-            "There was no time to try {changes} more {}{}; on a faster machine there may be. --what-if tries \
-             all.",
+            "There was no time to try {changes} more {}{}; on a faster machine there may be.",
             if changes == 1 { "change" } else { "changes" },
             known.map_or_else(String::new, |known| format!(" ({})", lines(known).to_lowercase()))
         ));
@@ -306,8 +305,6 @@ fn why_refused(why: Refused) -> &'static str {
         Refused::Outputs => {
             "tried, but the outputs changed: what an invocation does depends on which ran before it."
         }
-        Refused::Invocations => {
-            "not tried: there are too many invocations to follow each; --n makes it fewer."
-        }
+        Refused::Invocations => "not tried: there are too many invocations to follow each.",
     }
 }

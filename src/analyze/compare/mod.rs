@@ -33,6 +33,9 @@ use crate::{
 /// The seed of the intervals: any fixed number makes the same table from the same files.
 const SEED: u64 = 0x6c61_6e65;
 
+/// Of how many launches those are shown too that did not change.
+const ROWS_ALL_SHOWN: usize = 16;
+
 /// The comparison of a first run A with a second run B.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
@@ -89,19 +92,34 @@ pub struct NotCompared {
 }
 
 impl Comparison {
-    /// That nothing changed, where lane slots are the same in all launches and no times are told apart.
+    /// The launches that changed, and how many did not: their lane slots are the same, and their times are not
+    /// told apart. Of few launches all stay.
+    pub fn changed(&self) -> (Self, usize) {
+        let mut changed = self.clone();
+        if self.rows.len() > ROWS_ALL_SHOWN {
+            changed.rows.retain(|row| !row.is_unchanged());
+        }
+        let left = self.rows.len() - changed.rows.len();
+        (changed, left)
+    }
+
+    /// That nothing changed, where that holds for all launches.
     pub fn unchanged(&self) -> Option<String> {
-        let same = |row: &ComparisonRow| {
-            let slots = row.lane_slots_ratio.is_some_and(|r| (r - 1.0).abs() < CHANGE_MIN);
-            let interval = row.time_ratio.as_ref().map(|ratio| ratio.interval);
-            slots && interval.is_none_or(|times| times.low <= 1.0 && times.high >= 1.0)
-        };
-        let all = !self.rows.is_empty() && self.rows.iter().all(same);
+        let all = !self.rows.is_empty() && self.rows.iter().all(ComparisonRow::is_unchanged);
         let launches = match self.rows.len() {
             1 => String::new(),
             count => format!(" in each of {count} launches"),
         };
         all.then(|| format!("Nothing changed: B takes as many lane slots as A{launches}."))
+    }
+}
+
+impl ComparisonRow {
+    /// Whether lane slots are the same and times are not told apart.
+    fn is_unchanged(&self) -> bool {
+        let slots = self.lane_slots_ratio.is_some_and(|r| (r - 1.0).abs() < CHANGE_MIN);
+        let interval = self.time_ratio.as_ref().map(|ratio| ratio.interval);
+        slots && interval.is_none_or(|times| times.low <= 1.0 && times.high >= 1.0)
     }
 }
 

@@ -33,7 +33,7 @@ pub struct LinePair {
 
 /// Pairs the lines of two texts, in an order that keeps that of both.
 pub(super) fn pair_lines(a: &str, b: &str) -> Vec<LinePair> {
-    let (a, b) = (trimmed(a), trimmed(b));
+    let (a, b) = (trim_lines(a), trim_lines(b));
     let mut pairs = Vec::new();
     let (mut from_a, mut from_b) = (0, 0);
     for (at_a, at_b) in find_equal(&a, &b).into_iter().chain([(a.len(), b.len())]) {
@@ -48,7 +48,7 @@ pub(super) fn pair_lines(a: &str, b: &str) -> Vec<LinePair> {
 
 /// Whether two texts look like two versions of one.
 pub(super) fn are_versions(a: &str, b: &str) -> bool {
-    let (a, b) = (trimmed(a), trimmed(b));
+    let (a, b) = (trim_lines(a), trim_lines(b));
     let equal = find_equal(&a, &b);
     let common = equal.iter().filter(|(line, _)| has_words(a[*line])).count();
     let total = a.iter().chain(&b).filter(|line| has_words(line)).count();
@@ -58,7 +58,7 @@ pub(super) fn are_versions(a: &str, b: &str) -> bool {
 }
 
 /// The lines of a text without the space around them.
-fn trimmed(text: &str) -> Vec<&str> {
+fn trim_lines(text: &str) -> Vec<&str> {
     text.lines().map(str::trim).collect()
 }
 

@@ -297,7 +297,7 @@ fn hardware(measurement: &Measurement) -> Result<Executed, Missing> {
 fn why_not(measurement: &Measurement) -> String {
     let reasons: BTreeSet<&str> = measurement.counters_missing.iter().map(String::as_str).collect();
     if reasons.is_empty() {
-        return "nobody asked for them (--counters does)".to_owned();
+        return "nobody asked for them".to_owned();
     }
     reasons.into_iter().collect::<Vec<_>>().join("; ")
 }

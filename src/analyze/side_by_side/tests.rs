@@ -239,7 +239,7 @@ fn every_instrument_has_its_column_and_what_is_missing_its_reason() {
     assert_eq!(early.reasons(), reasons);
     assert_eq!((early.times_ratio(), early.threads_least), (None, None));
     let table = tables.iter().find(|table| table.form.as_deref() == Some("sealed")).unwrap();
-    let asked = "hardware counters: nobody asked for them (--counters does) (branch_by_lane, \
+    let asked = "hardware counters: nobody asked for them (branch_by_lane, \
                  branch_by_quad, indirect_branch)";
     assert!(table.reasons().iter().any(|reason| reason == asked), "{:?}", table.reasons());
     // Without CUDA there is nothing to set side by side.

@@ -49,10 +49,10 @@ pub fn before_after(run: &Run) -> Vec<BeforeAfter> {
             families.entry(family).or_default().push((kernel, baseline));
         }
     }
-    families.into_iter().filter_map(|(family, pairs)| of_family(run, family, pairs)).collect()
+    families.into_iter().filter_map(|(family, pairs)| compare_family(run, family, pairs)).collect()
 }
 
-fn of_family(
+fn compare_family(
     run: &Run,
     family: &str,
     mut pairs: Vec<(&Measurement, &Measurement)>,

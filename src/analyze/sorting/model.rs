@@ -117,7 +117,7 @@ pub const MODEL_LEGEND: [&str; 8] = [
      ratio is the median of ratios round by round: where times are noisy the two differ.",
     "Remainder: the measured time less the predicted one, and that over the measured; negative \
      where the kernel is faster than predicted. What it is made of, this table cannot say: hardware \
-     counters can, those of a CUDA run (--counters) or of Nsight Compute.",
+     counters can, those of a CUDA run or of Nsight Compute.",
     "Moved: the bytes that must move, the sort's among them, and their rate over the copy rate.",
     "Dispatches: how many a launch has, and the measured time of those that only route, sort or \
      make grids. Where few elements are sorted, that time is what dispatches cost, not bytes.",

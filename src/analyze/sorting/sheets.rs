@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{SpeedCurve, pick_evenly, values_of};
 use crate::analyze::SIZE;
 use crate::analyze::names::number_of;
+use crate::record::Value;
 
 /// The most curves of a panel: as many as there are colours.
 pub(super) const CURVES_MAX: usize = 8;
@@ -93,10 +94,15 @@ fn sheets(curves: &[&SpeedCurve], axes: &[&str]) -> Vec<SpeedSheet> {
         not_shown: 0,
     };
     if curves.len() <= CURVES_MAX {
-        let curves = curves.iter().map(|curve| (*curve).clone()).collect();
+        let alike = |curve: &&SpeedCurve| curve.label == first.label;
+        let label = curves.iter().all(alike).then(|| first.label.clone());
         return vec![SpeedSheet {
-            panels: vec![SpeedPanel { kernel: None, curves }],
-            ..empty(None)
+            shared: shared(curves),
+            panels: vec![SpeedPanel {
+                kernel: None,
+                curves: curves.iter().map(|curve| (*curve).clone()).collect(),
+            }],
+            ..empty(label)
         }];
     }
     let series = series(curves, axes);
@@ -133,6 +139,16 @@ fn sheets(curves: &[&SpeedCurve], axes: &[&str]) -> Vec<SpeedSheet> {
         sheet.not_shown = curves.len() - shown;
     }
     made
+}
+
+/// The parameters that all curves have with one value, as `work=512`.
+fn shared(curves: &[&SpeedCurve]) -> Vec<String> {
+    let Some(first) = curves.first() else { return Vec::new() };
+    let everywhere = |(name, value): &(&String, &Value)| {
+        curves.iter().all(|curve| curve.fixed.get(*name) == Some(*value))
+    };
+    let shared = first.fixed.iter().filter(everywhere);
+    shared.map(|(name, value)| format!("{name}={value}")).collect()
 }
 
 /// The parameter that curves of a panel differ in: the first number that varies, of the axes but the

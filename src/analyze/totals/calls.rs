@@ -75,7 +75,9 @@ pub(super) fn frames(dispatch: &Dispatch) -> Vec<Frame> {
 }
 
 /// What a function did itself: sums over blocks with such executions and lanes.
-fn own<'a>(blocks: impl Iterator<Item = (&'a Block, [u64; 2])>) -> (Work, BTreeMap<u32, Work>) {
+fn sum_lines<'a>(
+    blocks: impl Iterator<Item = (&'a Block, [u64; 2])>,
+) -> (Work, BTreeMap<u32, Work>) {
     let (mut sum, mut lines) = (Work::default(), BTreeMap::<u32, Work>::new());
     let work = |operations: u64, [executions, lanes]: [u64; 2]| Work {
         subgroup_operations: u128::from(operations) * u128::from(executions),
@@ -151,7 +153,7 @@ fn counted(dispatch: &Dispatch) -> Option<Vec<Frame>> {
             let block = dispatch.blocks.get(counts.block.index())?;
             Some((block, [counts.executions.0, counts.lanes.0]))
         });
-        let made = frame(site(index), own(blocks), std::mem::take(&mut below[index]));
+        let made = frame(site(index), sum_lines(blocks), std::mem::take(&mut below[index]));
         match call.caller {
             Some(caller) => below[caller].push(made),
             None => roots.push(made),
@@ -322,7 +324,7 @@ impl<'a> Derived<'a> {
             }
         }
         let blocks = self.blocks[name].iter().map(|block| (*block, of(block)));
-        frame(Site { function: name.to_owned(), from }, own(blocks), below)
+        frame(Site { function: name.to_owned(), from }, sum_lines(blocks), below)
     }
 
     /// The calls of a block, of functions that have blocks.

@@ -1,5 +1,7 @@
 //! Tests of costs by width, on the synthetic run and on figures worked out by hand.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::fixtures;
 use crate::record::Value;
@@ -96,6 +98,14 @@ fn sentences_say_where_64_lanes_cost_more() {
     assert!(said.len() == 1 && said[0].starts_with("64 lanes cost as many"), "{said:?}");
     let said = width_sentences(&run_at_two_widths(150));
     assert!(said[0].contains("At most 1.50 times as many"), "{said:?}");
+    let kernels: BTreeSet<String> =
+        run_at_two_widths(150).measurements.into_iter().map(|counted| counted.kernel).collect();
+    assert!(kernels.len() > UNNAMED_MAX, "{kernels:?}");
+    assert!(said[1].starts_with("The kernels, each at its dearest launch: "), "{said:?}");
+    let named = kernels
+        .iter()
+        .filter(|kernel| said[1].contains(&format!("{} (1.50×)", short_name(kernel))));
+    assert_eq!(named.count(), kernels.len().min(NAMED_MAX), "{said:?}");
     let grain = GrainNote {
         parameter: "run".into(),
         words: "Arms".into(),

@@ -79,6 +79,5 @@ pub(super) fn pieces(device: &DeviceProfile, file: &str, count: usize) -> Vec<Pi
 
 /// A line of the source by its number from 1; empty where there is none.
 pub(super) fn source_line(profile: &Profile, number: u32) -> String {
-    let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
-    tabs(profile.text.as_deref().and_then(|text| text.lines().nth(index)).unwrap_or_default())
+    tabs(profile.line(number))
 }

@@ -7,6 +7,7 @@
 use super::{Look, NONE, Profile, cut, fold, grouped_text, source_line, width_of};
 use crate::analyze::DeviceProfile;
 use crate::analyze::machine::{self, MachineLine, Stretch};
+use crate::analyze::stalls;
 use crate::record::MachineCode;
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::units::approximate;
@@ -35,6 +36,9 @@ pub(super) fn counters(device: &DeviceProfile, look: Look) -> String {
         let (figure, name) = line.split_once("  ").unwrap_or((NONE, line));
         let pad = " ".repeat(room.saturating_sub(width_of(figure)));
         text += &format!("  {pad}{figure}  {}\n", cut(name, room + 4, look.columns));
+    }
+    if let Some(reading) = stalls::read(&device.counters) {
+        text += &format!("{}\n", fold(&reading.sentence(), "  ", look.columns));
     }
     let read = format!("Read by {} on {}, {}", from.version, from.chip, from.library);
     text += &format!("{}\n", look.faint(&fold(&read, "  ", look.columns)));

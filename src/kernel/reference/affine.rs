@@ -14,7 +14,7 @@ pub(super) const RISING: Map = (1.001, 0.0001);
 pub(super) const FALLING: Map = (0.999, 0.0002);
 
 /// The map done `times` times: a^k·v + b·(a^k − 1) / (a − 1).
-pub(super) fn repeated((a, b): Map, times: usize, v: f64) -> Element {
+pub(super) fn repeat((a, b): Map, times: usize, v: f64) -> Element {
     let (a, b) = (f64::from(a), f64::from(b));
     if times == 0 {
         return to_element(v);
@@ -37,5 +37,5 @@ pub(super) fn map(
 
 /// The arms that take turns along a line of places.
 pub(super) fn arm(first: bool, work: usize, v: f64) -> Element {
-    repeated(if first { RISING } else { FALLING }, work, v)
+    repeat(if first { RISING } else { FALLING }, work, v)
 }

@@ -4,7 +4,7 @@
 //! Input: a launch. Output: its expected elements in f64. Which arm an element takes is worked out from its
 //! place, not as the shaders do.
 
-use super::affine::{FALLING, arm, map, repeated};
+use super::affine::{FALLING, arm, map, repeat};
 use super::{Expected, Function, choice, count, words};
 use crate::kernel::Launch;
 
@@ -40,13 +40,13 @@ fn trips(launch: &Launch) -> Result<Expected, String> {
             reason = "between two counts"
         )]
         let trips = trips.floor() as usize;
-        repeated(FALLING, trips, v)
+        repeat(FALLING, trips, v)
     })
 }
 
 fn workgroups(launch: &Launch) -> Result<Expected, String> {
     let work = count(launch, "work")?;
-    map(launch, |_, v| repeated(FALLING, work, v))
+    map(launch, |_, v| repeat(FALLING, work, v))
 }
 
 fn tiles(launch: &Launch) -> Result<Expected, String> {

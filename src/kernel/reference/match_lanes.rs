@@ -49,7 +49,7 @@ fn all(launch: &Launch) -> Result<Expected, String> {
 
 /// What the first member of a group has after the article's reduction: in each step a member adds what
 /// lies `offset` ranks above, or its own where there is nobody.
-fn published(mut values: Vec<u32>) -> u32 {
+fn sum_as_published(mut values: Vec<u32>) -> u32 {
     let mut offset = values.len() / 2;
     while offset > 0 {
         let above = |rank: usize| values.get(rank + offset).copied().unwrap_or(values[rank]);
@@ -62,7 +62,8 @@ fn published(mut values: Vec<u32>) -> u32 {
 fn reduction(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
     let n = count(launch, "n")?;
     let mended = choice(launch, "form")? == "corrected";
-    let reduced = |values: Vec<u32>| if mended { values.iter().sum() } else { published(values) };
+    let reduced =
+        |values: Vec<u32>| if mended { values.iter().sum() } else { sum_as_published(values) };
     let data: Vec<u32> = words(launch, "data")?.into_iter().take(n).collect();
     let mut sums = Vec::new();
     let mut sizes = [false; LANES + 1];
@@ -88,9 +89,9 @@ mod tests {
 
     #[test]
     fn the_published_reduction_loses_what_the_ledger_says() {
-        let lost = |size: usize| size - published(vec![1; size]) as usize;
+        let lost = |size: usize| size - sum_as_published(vec![1; size]) as usize;
         assert_eq!([1, 2, 3, 4, 6, 7, 16, 31, 32].map(lost), [0, 0, 1, 0, 2, 3, 0, 15, 0]);
-        assert_eq!(published(vec![1, 10, 100]), 11, "the third of three is lost");
-        assert_eq!(published(Vec::new()), 0);
+        assert_eq!(sum_as_published(vec![1, 10, 100]), 11, "the third of three is lost");
+        assert_eq!(sum_as_published(Vec::new()), 0);
     }
 }

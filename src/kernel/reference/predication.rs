@@ -28,7 +28,7 @@ fn arm_of(flags: u32, turn: usize) -> usize {
 }
 
 /// Values through the decisions of each element.
-fn decided(
+fn decide(
     launch: &Launch,
     step: impl Fn(usize, usize, usize, f64) -> f64,
 ) -> Result<Expected, String> {
@@ -49,16 +49,16 @@ fn arms(launch: &Launch) -> Result<Expected, String> {
     let input = floats(launch, "input")?;
     match choice(launch, "effect").unwrap_or("value") {
         // Each turn begins with what the element began with, and the last one is left.
-        "store" => decided(launch, |index, _, arm, _| through(arm, input[index])),
-        "load" => decided(launch, |index, turn, arm, _| through(arm, input[index ^ (turn + arm)])),
-        _ => decided(launch, |_, _, arm, v| through(arm, v)),
+        "store" => decide(launch, |index, _, arm, _| through(arm, input[index])),
+        "load" => decide(launch, |index, turn, arm, _| through(arm, input[index ^ (turn + arm)])),
+        _ => decide(launch, |_, _, arm, v| through(arm, v)),
     }
 }
 
 fn common(launch: &Launch) -> Result<Expected, String> {
     let (factor, term) = whole(0, count(launch, "length")?);
     let (c, d) = (f64::from(MAPS[1].0), f64::from(MAPS[1].1));
-    decided(launch, |_, _, arm, v| {
+    decide(launch, |_, _, arm, v| {
         let shared = factor * v + term;
         if arm == 0 { shared * c } else { shared + d }
     })

@@ -2,7 +2,7 @@
 //!
 //! Input: a launch. Output: its expected elements in f64.
 
-use super::{Element, Expected, Function, count, floats, to_element, words};
+use super::{Element, Expected, Function, choice, count, floats, to_element, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
@@ -10,6 +10,7 @@ pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("sparse/map", map),
     ("sparse/attention", attention),
     ("sparse/attention_lists", attention_lists),
+    ("sparse/attention_whole", attention_whole),
 ];
 
 /// What the map's shaders have between two tanh, f32.
@@ -65,4 +66,31 @@ fn scores(
         *element = to_element((terms.sum::<f64>() * scale).exp());
     }
     Ok(Expected::from([("scores".to_owned(), output)]))
+}
+
+/// Values weighed by the scores where the mask is set, over the scores' sum; zero for a query without keys.
+fn attention_whole(launch: &Launch) -> Result<Expected, String> {
+    let (sequence, head) = (count(launch, "sequence")?, count(launch, "head")?);
+    let rows = choice(launch, "keys")? == "rows";
+    let (queries, keys) = (floats(launch, "queries")?, floats(launch, "keys_of")?);
+    let (values, mask) = (floats(launch, "values")?, words(launch, "mask")?);
+    let at = |key: usize, d: usize| if rows { key * head + d } else { d * sequence + key };
+    #[expect(clippy::cast_precision_loss, reason = "a head has a few hundred dimensions")]
+    let scale = 1.0 / (head as f64).sqrt();
+    let mut output = Vec::with_capacity(sequence * head);
+    for query in 0..sequence {
+        let taken = (0..sequence).filter(|key| mask[query * sequence + key] != 0);
+        let weighed: Vec<(usize, f64)> = taken
+            .map(|key| {
+                let terms = (0..head).map(|d| queries[query * head + d] * keys[at(key, d)]);
+                (key, (terms.sum::<f64>() * scale).exp())
+            })
+            .collect();
+        let total: f64 = weighed.iter().map(|(_, weight)| weight).sum();
+        output.extend((0..head).map(|d| {
+            let sum: f64 = weighed.iter().map(|(key, w)| w * values[key * head + d]).sum();
+            to_element(if weighed.is_empty() { 0.0 } else { sum / total })
+        }));
+    }
+    Ok(Expected::from([("output".to_owned(), output)]))
 }

@@ -1,22 +1,23 @@
-//! References of branches by place: `split` and `alignment`.
+//! References of branches by place or by key: `split` and `alignment`.
 //!
 //! Input: a launch, and for conditions by the width the width that was written. Output: its expected elements in
 //! f64, from each element's place in closed form.
 
-use super::affine::{FALLING, RISING, arm, map, repeated};
+use super::affine::{FALLING, RISING, arm, map, repeat};
 use super::subgroup_layout;
-use super::{Expected, Function, Observing, Outputs, choice, count, floats, to_element};
+use super::{Expected, Function, Observing, Outputs, choice, count, floats, to_element, words};
 use crate::kernel::Launch;
 use crate::record::Value;
 
 /// The families' references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[("split/lanes", lanes)];
+pub(super) const FUNCTIONS: &[(&str, Function)] =
+    &[("split/lanes", lanes), ("split/nested", nested)];
 
 /// Those that need what was written.
 pub(super) const OBSERVING: &[(&str, Observing)] = &[("alignment/branch", branch)];
 
 /// The place among 32 with its five bits in reverse.
-fn reversed(place: usize) -> usize {
+fn reverse_bits(place: usize) -> usize {
     (0..5).filter(|bit| place >> bit & 1 == 1).map(|bit| 16 >> bit).sum()
 }
 
@@ -30,12 +31,18 @@ fn lanes(launch: &Launch) -> Result<Expected, String> {
         _ => 8,
     };
     map(launch, |index, v| {
-        let place = if scattered { reversed(index % 32) } else { index % 32 };
-        if place < few {
-            repeated(RISING, work, v)
-        } else {
-            repeated(FALLING, work * eighths / 8, v)
-        }
+        let place = if scattered { reverse_bits(index % 32) } else { index % 32 };
+        if place < few { repeat(RISING, work, v) } else { repeat(FALLING, work * eighths / 8, v) }
+    })
+}
+
+/// A bit of the key chooses the map at each depth. All values are positive, so that each is its own magnitude.
+fn nested(launch: &Launch) -> Result<Expected, String> {
+    let (depth, work) = (count(launch, "depth")?, count(launch, "work")?);
+    let keys = words(launch, "keys")?;
+    map(launch, |index, v| {
+        let maps = (0..depth).map(|bit| if keys[index] >> bit & 1 == 0 { RISING } else { FALLING });
+        to_element(maps.fold(v, |v, map| repeated(map, work, v).value))
     })
 }
 

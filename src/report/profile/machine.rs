@@ -20,6 +20,8 @@ pub(super) struct CountersText {
     /// What read them, as a clause.
     from: String,
     rows: Vec<CounterText>,
+    /// What bounds the kernel by its stalls, a sentence; empty where they were not read.
+    reading: String,
     /// Why some are not there.
     missing: Vec<String>,
 }
@@ -51,6 +53,7 @@ pub(super) fn tables(profile: &Profile) -> Vec<CountersText> {
         label: device.column.label.clone(),
         from: device.counters_from.as_ref().map_or(String::new(), counters::from),
         rows: rows(device),
+        reading: counters::reading(&device.counters),
         missing: device.counters_missing.clone(),
     };
     profile.devices.iter().filter(asked).map(table).collect()

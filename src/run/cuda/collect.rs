@@ -36,7 +36,7 @@ const INSTRUCTIONS: [&str; 3] = [
 const INSTRUCTION: &str = "instruction";
 
 /// Figures of a whole launch; those that a chip lacks are left out.
-const FIGURES: [&str; 25] = [
+const FIGURES: [&str; 29] = [
     "smsp__thread_inst_executed_per_inst_executed.ratio",
     "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
     "smsp__inst_executed.sum",
@@ -62,6 +62,10 @@ const FIGURES: [&str; 25] = [
     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
     "lts__t_sectors.sum",
     "lts__t_requests.sum",
+    "smsp__average_inst_executed_per_warp.ratio",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "smsp__cycles_elapsed.sum",
+    "sm__cycles_elapsed.sum",
 ];
 
 /// Dispatches of a launch whose instructions are counted, each in a process of its own.

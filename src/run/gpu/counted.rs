@@ -10,6 +10,7 @@ use super::launches::{Buffers, Counters, WIDTH_ASSUMED, written_by};
 use super::{Gpu, Grid};
 use crate::instrument::Method;
 use crate::kernel::{KernelLanguage, Launch};
+use crate::program::loops;
 use crate::record::{self, Counter, Tag};
 use crate::run::counting::{Outputs, decode, known_workgroups, to_recorded, verify};
 use crate::run::launched::{outputs_sha256, outputs_shown, programs};
@@ -63,15 +64,22 @@ impl<G: Gpu> GpuRunner<G> {
         notice: &mut dyn FnMut(),
     ) -> Result<CountedRun, RunError> {
         let doing = format!("counting {}", launch.kernel);
+        let programs = programs(launch)?;
         let mut dispatches = Vec::new();
-        for (dispatch, (kernel, counters)) in launch.dispatches.iter().zip(&counting.steps) {
+        let steps = launch.dispatches.iter().zip(&counting.steps).zip(programs.iter());
+        for ((dispatch, (kernel, counters)), program) in steps {
             notice();
             let grid = self.settle_grid(dispatch, &counting.buffers)?;
             self.gpu.run(&[(kernel, &grid)], &doing)?;
             let bytes = self.gpu.read(&counters.buffer, 0, self.gpu.size(&counters.buffer))?;
             let counts = decode(&counters.instrumented, &bytes, counting.width)?;
             let workgroups = known_workgroups(&dispatch.workgroups);
-            dispatches.push(CountedDispatch { workgroups, counts, calls: Vec::new() });
+            // Counts of a device that leaves loops by itself are held against what it may iterate.
+            let heads = self.device.loop_limit.and_then(|_| loops::heads(program));
+            let most = |heads: Vec<_>| counters.instrumented.most_in_a_stripe(&bytes, &heads);
+            let iterations_max = heads.and_then(most);
+            let calls = Vec::new();
+            dispatches.push(CountedDispatch { workgroups, counts, calls, iterations_max });
         }
         Ok(CountedRun { dispatches, outputs: self.outputs(launch, &counting.buffers)? })
     }

@@ -253,8 +253,8 @@ pub struct TextureUses {
 /// Why a texture or a sampler cannot be made.
 fn only_buffers(what: &str, name: &str) -> String {
     format!(
-        "`{name}` is a {what}, which this kind of device does not run: `--device sim:32` does, and \
-         `--device wgpu:N`"
+        "`{name}` is a {what}, which this kind of device does not run: the simulator does, and a device \
+         through wgpu"
     )
 }
 

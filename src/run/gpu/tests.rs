@@ -48,20 +48,13 @@ fn launch() -> Launch {
         overrides: BTreeMap::new(),
         setup,
     };
+    let buffers = vec![
+        buffer("table", Fill::Words(vec![PLANNED; 64])),
+        buffer("sums", Fill::Words(vec![7; 64])),
+        buffer("grid", Fill::Zero),
+    ];
     Launch {
-        bytes: None,
         kernel: "tests/three".to_owned(),
-        file: "three.wgsl".to_owned(),
-        source: SHADER.to_owned(),
-        spirv: None,
-        parameters: BTreeMap::new(),
-        seed: 1,
-        overrides: BTreeMap::new(),
-        buffers: vec![
-            buffer("table", Fill::Words(vec![PLANNED; 64])),
-            buffer("sums", Fill::Words(vec![7; 64])),
-            buffer("grid", Fill::Zero),
-        ],
         dispatches: vec![
             dispatch("start", direct(2), true),
             dispatch("plan", direct(1), false),
@@ -69,16 +62,7 @@ fn launch() -> Launch {
         ],
         repeatable: false,
         trusted: true,
-        workgroup_memory_zeroed: true,
-        immediates: Vec::new(),
-        reference: None,
-        expected: BTreeMap::new(),
-        shown: Vec::new(),
-        exempt_from_agreement: None,
-        for_widths: false,
-        inputs_hashed: false,
-        textures: Vec::new(),
-        samplers: Vec::new(),
+        ..Launch::of_shader("three.wgsl", SHADER, buffers, [1; 3])
     }
 }
 
@@ -181,7 +165,7 @@ fn a_launch_that_cannot_be_repeated_begins_anew_in_every_sample() {
     };
     assert!(samples(Stamps::Around) >= 3 && samples(Stamps::Between) >= 24, "{log:?}");
     // The launch's own time and those of its dispatches, of which setting up has none.
-    let time = timed.time.unwrap();
+    let time = timed.time.as_ref().unwrap();
     let [None, Some(plan), Some(add)] = timed.dispatches[..] else { panic!("{timed:?}") };
     for dispatch in [plan, add] {
         let [low, high] = dispatch.ci95_ns;

@@ -121,13 +121,13 @@ impl<G: Gpu> WarmUp<G> {
         };
         let runs = (0..RUNS_AFTER).map(|_| self.kernel.time_ns(gpu, timer));
         let runs = runs.collect::<Result<Vec<f64>, RunError>>()?;
-        Ok(moved(before, &runs))
+        Ok(speed_differs(before, &runs))
     }
 }
 
 /// Whether a kernel that took so long takes another time now, by the median of some runs; all in
 /// nanoseconds.
-fn moved(before: f64, runs: &[f64]) -> bool {
+fn speed_differs(before: f64, runs: &[f64]) -> bool {
     let ratio = crate::statistics::median(runs).map_or(1.0, |now| now / before);
     !(1.0 / MOVED_RATIO..=MOVED_RATIO).contains(&ratio)
 }
@@ -269,8 +269,8 @@ mod tests {
         #[expect(clippy::cast_precision_loss, reason = "test data")]
         let (last, took) = settled(None, |ms| 1000.0 - 5.0 * ms as f64);
         assert_eq!((last, took), (Some(250.0), 150));
-        assert!(moved(250.0, &[100.0, 100.0, 240.0]) && moved(100.0, &[104.0]));
-        assert!(!moved(100.0, &[102.0, 99.0, 400.0]) && !moved(100.0, &[]));
+        assert!(speed_differs(250.0, &[100.0, 100.0, 240.0]) && speed_differs(100.0, &[104.0]));
+        assert!(!speed_differs(100.0, &[102.0, 99.0, 400.0]) && !speed_differs(100.0, &[]));
         // What is as fast as before goes on at once.
         assert_eq!(settled(Some(10.0), |_| 10.1), (Some(10.1), 2));
         assert_eq!(settled(None, |_| 0.0), (None, 150));

@@ -77,7 +77,7 @@ impl Runner for RepeatedRunner {
             None => trust::method(&self.device, &trust::constructs(launch)?),
         };
         let histogram = request.histogram && method == Method::Executed;
-        let request = CountRequest { method, histogram, runs: 2 };
+        let request = CountRequest { method, histogram, runs: 2, trace: true };
         let mut counted = self.runner.count(launch, &request, notice)?;
         let same = |pair: &[Counted]| {
             pair[0].outputs_sha256 == pair[1].outputs_sha256

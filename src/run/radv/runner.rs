@@ -13,7 +13,7 @@ use crate::run::launched::{indirect_counts, outputs_sha256, outputs_shown, progr
 use crate::run::simulator::SimulatorRunner;
 use crate::run::{
     Checked, Collected, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
-    TimeOptions, Timed, caught,
+    caught,
 };
 
 use super::branches::{Compared, Unit, units};
@@ -212,6 +212,7 @@ impl RadvRunner {
             workgroups: Some(dispatch.workgroups),
             counts: Vec::new(),
             calls: Vec::new(),
+            iterations_max: None,
         });
         Ok(Counted {
             answer_ns: None,
@@ -492,15 +493,6 @@ impl Runner for RadvRunner {
             missing: vec![error.to_string()],
             ..Collected::default()
         }))
-    }
-
-    fn time(
-        &mut self,
-        launches: &[Launch],
-        _: &TimeOptions,
-        _: &mut dyn FnMut(usize),
-    ) -> Vec<Result<Option<Timed>, RunError>> {
-        launches.iter().map(|_| Ok(None)).collect()
     }
 }
 

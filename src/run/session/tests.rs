@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::super::simulator::SimulatorRunner;
-use super::super::{Checked, Counted, Timed};
+use super::super::{Checked, Collected, Counted, Timed};
 use super::*;
 use crate::kernel::{Catalogue, DeviceClass, SEED};
 use crate::record::{DeviceKind, Gives, Method, Output, Status};
@@ -51,6 +51,11 @@ impl Runner for Scripted {
                 flags: Vec::new(),
             }]),
         }
+    }
+
+    fn collect(&mut self, launch: &Launch) -> Option<Collected> {
+        self.log.borrow_mut().push(format!("collect {}", launch.kernel));
+        None
     }
 
     fn time(
@@ -231,6 +236,29 @@ fn what_is_not_timed_is_finished_once_it_is_counted() {
     run_device(&mut open, &[launches()], &options, &mut Noting(Rc::clone(&log))).unwrap();
     let happened = ["count a", "finish a", "count b", "finish b", "count c", "finish c"];
     assert_eq!(log.borrow().as_slice(), happened);
+}
+
+#[test]
+fn counters_are_read_of_the_launches_that_somebody_asks_them_of() {
+    let log = Log::default();
+    let mut open = || -> Result<Box<dyn Runner>, RunError> {
+        let device = SimulatorRunner::new(Width::new(8).unwrap(), 1).device().clone();
+        let (counting, timing) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Box::new(Scripted { device, log: Rc::clone(&log), counting, timing }))
+    };
+    let session = SessionOptions {
+        count: None,
+        timing: None,
+        samples_min: 8,
+        noise_ratio_max: 0.005,
+        time_unchecked: false,
+        time_counting: false,
+        hardware_counters: true,
+    };
+    let collected = &|launch: &Launch| launch.kernel == "b";
+    let options = RunOptions { session, seeded: &|_| Vec::new(), collected };
+    run_device_seeded(&mut open, &[launches()], &options, &mut Heard::default()).unwrap();
+    assert_eq!(log.borrow().as_slice(), ["collect b"]);
 }
 
 #[test]

@@ -16,8 +16,8 @@ use crate::record::{
 use crate::run::launched::programs;
 use crate::run::{RunError, RunErrorKind};
 use crate::simulate::{
-    Access, AccessKind, AccessSums, ForkObserver, Observer, PassedBarrier, Race, Races, Space,
-    SubgroupPlace, Toucher, Traffic,
+    Access, AccessKind, AccessSums, Compiled, ForkObserver, Observer, PassedBarrier, Race, Races,
+    Space, SubgroupPlace, Toucher, Traffic,
 };
 use crate::units::BlockId;
 
@@ -97,14 +97,16 @@ impl SimulatorRunner {
         let all = operations.max(1);
         let mut buffers = buffers(launch);
         let mut found = MemoryUse::default();
-        for (number, program) in programs(launch)?.iter().enumerate() {
+        let programs = programs(launch)?;
+        for (number, program) in programs.iter().enumerate() {
             let workgroups = grid(&launch.dispatches[number], &buffers)?;
             let groups: u64 = workgroups.iter().map(|&count| u64::from(count)).product();
             // The same share of each dispatch, and at least one workgroup.
             let part = u128::from(groups) * u128::from(watched_max.min(all));
             let watched = u64::try_from(part.div_ceil(u128::from(all))).unwrap_or(groups);
             let mut watch = self.memory_watch(program, watched.min(groups), true);
-            self.dispatch_in_turn(launch, program, workgroups, &mut buffers, &mut watch)?;
+            let with = (program, programs.compiled(number)?);
+            self.dispatch_in_turn(launch, with, workgroups, &mut buffers, &mut watch)?;
             found.dispatches.push(watch.to_record(program, groups)?);
         }
         Ok(found)
@@ -113,10 +115,12 @@ impl SimulatorRunner {
     /// The first data race of a launch, which is run once more for it; nothing where there is none.
     pub(super) fn find_race(&self, launch: &Launch) -> Result<Option<(String, Race)>, RunError> {
         let mut buffers = buffers(launch);
-        for (number, program) in programs(launch)?.iter().enumerate() {
+        let programs = programs(launch)?;
+        for (number, program) in programs.iter().enumerate() {
             let workgroups = grid(&launch.dispatches[number], &buffers)?;
             let mut watch = self.memory_watch(program, u64::MAX, false);
-            self.dispatch_in_turn(launch, program, workgroups, &mut buffers, &mut watch)?;
+            let with = (program, programs.compiled(number)?);
+            self.dispatch_in_turn(launch, with, workgroups, &mut buffers, &mut watch)?;
             if let Some(race) = watch.races.found().next() {
                 return Ok(Some((program.text().file().to_owned(), race.clone())));
             }
@@ -134,7 +138,7 @@ impl SimulatorRunner {
     fn dispatch_in_turn(
         &self,
         launch: &Launch,
-        program: &Program,
+        program: (&Program, &Compiled),
         workgroups: [u32; 3],
         buffers: &mut Buffers,
         watch: &mut MemoryWatch,

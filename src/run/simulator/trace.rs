@@ -30,6 +30,9 @@ const GROUP: u32 = 64;
 /// Operations of an invocation that the choice looks at.
 const OWN_MAX: u64 = 4 * OPERATIONS_MAX;
 
+/// Sets of lanes whose operations wait to be given to each lane.
+const PENDING_MAX: usize = 8;
+
 /// About how many others are looked at too, at even distances, for what they have in common.
 const SPREAD_WORKGROUPS: u64 = 48;
 
@@ -47,6 +50,8 @@ pub(super) struct Tracer {
     strands: BTreeMap<(u64, u32), Strand>,
     /// The one that was seen last: a subgroup executes many blocks in a row.
     held: Option<((u64, u32), Strand)>,
+    /// Whether nothing is to be watched.
+    pub(super) rests: bool,
 }
 
 /// One subgroup.
@@ -57,6 +62,8 @@ struct Strand {
     lane_operations: u64,
     /// What each lane did itself, until it is enough to choose by.
     own: Vec<u64>,
+    /// Operations of sets of lanes that are not in `own` yet: a loop executes its blocks by few sets.
+    pending: Vec<(u128, u64)>,
     /// The lanes of which it is.
     known: u128,
     /// Operations to the end, and those of active lanes.
@@ -72,17 +79,41 @@ impl Strand {
 
     /// Adds a block to what its active lanes did.
     fn add_own(&mut self, operations: u64, active: u128) {
-        let mut rest = active & !self.known;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            if self.own.len() <= lane {
-                self.own.resize(lane + 1, 0);
+        let rest = active & !self.known;
+        if rest == 0 {
+            return;
+        }
+        match self.pending.iter_mut().find(|(lanes, _)| *lanes == rest) {
+            Some((_, sum)) => {
+                *sum += operations;
+                if *sum >= OWN_MAX {
+                    self.settle_own();
+                }
             }
-            self.own[lane] += operations;
-            if self.own[lane] >= OWN_MAX {
-                self.own[lane] = OWN_MAX;
-                self.known |= 1 << lane;
+            None => {
+                if self.pending.len() == PENDING_MAX {
+                    self.settle_own();
+                }
+                self.pending.push((rest, operations));
+            }
+        }
+    }
+
+    /// Gives each lane what its sets did.
+    fn settle_own(&mut self) {
+        for (lanes, operations) in self.pending.drain(..) {
+            let mut rest = lanes & !self.known;
+            while rest != 0 {
+                let lane = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                if self.own.len() <= lane {
+                    self.own.resize(lane + 1, 0);
+                }
+                self.own[lane] += operations;
+                if self.own[lane] >= OWN_MAX {
+                    self.own[lane] = OWN_MAX;
+                    self.known |= 1 << lane;
+                }
             }
         }
     }
@@ -106,7 +137,7 @@ impl Tracer {
         let operations = program.blocks().iter().map(|block| block.ops).collect();
         let all = workgroups.iter().map(|count| u64::from(*count)).product::<u64>();
         let distance = all.div_ceil(SPREAD_WORKGROUPS).max(1);
-        Self { operations, distance, strands: BTreeMap::new(), held: None }
+        Self { operations, distance, strands: BTreeMap::new(), held: None, rests: false }
     }
 
     /// What is known of a subgroup.
@@ -120,7 +151,10 @@ impl Tracer {
 
     /// Puts the one that was seen last back to the others.
     fn put_back(&mut self) {
-        self.strands.extend(self.held.take());
+        if let Some((key, mut strand)) = self.held.take() {
+            strand.settle_own();
+            self.strands.insert(key, strand);
+        }
     }
 
     /// How unlike the subgroups are; nothing where none did anything.
@@ -170,7 +204,8 @@ impl Tracer {
 
 impl Observer for Tracer {
     fn watches(&self, place: SubgroupPlace) -> bool {
-        place.workgroup < WORKGROUPS || place.workgroup.is_multiple_of(self.distance)
+        !self.rests
+            && (place.workgroup < WORKGROUPS || place.workgroup.is_multiple_of(self.distance))
     }
 
     fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) -> ControlFlow<()> {
@@ -199,11 +234,38 @@ impl ForkObserver for Tracer {
             distance: self.distance,
             strands: BTreeMap::new(),
             held: None,
+            rests: self.rests,
         }
     }
 
     fn merge(&mut self, mut other: Self) {
         other.put_back();
         self.strands.append(&mut other.strands);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::random::SplitMix64;
+
+    #[test]
+    fn each_lane_has_what_its_sets_did_together() {
+        let mut random = SplitMix64::new(1);
+        let mut strand = Strand::default();
+        let mut own = [0_u64; 64];
+        for _ in 0..400 {
+            // Few sets again and again, and now and then another.
+            let set = random.bits() % 12;
+            let active = u128::from(SplitMix64::new(set).bits());
+            let operations = 1 + random.bits() % 9;
+            strand.add_own(operations, active);
+            for (lane, sum) in own.iter_mut().enumerate() {
+                *sum += operations * u64::from((active >> lane) & 1 == 1);
+            }
+        }
+        strand.settle_own();
+        assert!(own.iter().any(|sum| *sum > OWN_MAX) && own.iter().any(|sum| *sum < OWN_MAX));
+        assert_eq!(strand.own, own.map(|sum| sum.min(OWN_MAX)));
     }
 }

@@ -166,7 +166,7 @@ impl WgpuDevice {
     /// Refuses a texture that is filtered on a device that does not filter its format: wgpu's own
     /// message names neither.
     fn check_filters(&self, shader: &ModuleSource<'_>, slots: &[Slot<'_>]) -> Result<(), RunError> {
-        for (texture, sampler) in filtered(shader.module) {
+        for (texture, sampler) in find_filtered(shader.module) {
             let at = |place: (u32, u32)| slots.iter().find(|s| (s.group, s.binding) == place);
             let (Some(texture), Some(sampler)) = (at(texture), at(sampler)) else { continue };
             let WgpuMemory::Texture(bound) = texture.buffer else { continue };
@@ -195,7 +195,7 @@ impl WgpuDevice {
 }
 
 /// Group and binding of each texture and sampler that an entry point uses together.
-fn filtered(module: &naga::Module) -> Vec<((u32, u32), (u32, u32))> {
+fn find_filtered(module: &naga::Module) -> Vec<((u32, u32), (u32, u32))> {
     let place = |expression: &naga::Expression| match *expression {
         naga::Expression::GlobalVariable(variable) => {
             let binding = module.global_variables[variable].binding?;

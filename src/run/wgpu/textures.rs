@@ -132,7 +132,7 @@ impl WgpuDevice {
         if layout.samples > 1 {
             return refused(
                 "a multisampled texture takes no copies, so that lanescope cannot fill it on a \
-                 device; `--device sim:32` reads it"
+                 device; the simulator reads it"
                     .to_owned(),
             );
         }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::program::branch::{BranchPart, Leave};
 use crate::program::uniformity::Class;
-use crate::program::{BlockFlow, Program};
+use crate::program::{BlockFlow, BlockInfo, Program};
 use crate::record::{BlockTotals, Change};
 use crate::simulate::{BlockCounts, Outcome};
 use crate::units::{BlockId, Executions, Width};
@@ -63,17 +63,18 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
             }
         }
     }
-    let idle = |id: BlockId| {
-        let counts = &outcome.blocks[id.index()];
+    let called = blocks_called(program, &flows);
+    let idle = |(block, counts): (&BlockInfo, &BlockCounts)| {
         let least = counts.lanes.0.div_ceil(u64::from(width.lanes()));
         let spare = counts.issues.0.saturating_sub(least);
-        u128::from(program.blocks()[id.index()].ops) * u128::from(spare)
+        u128::from(block.ops) * u128::from(spare)
     };
+    let idle: Vec<u128> = program.blocks().iter().zip(&outcome.blocks).map(idle).collect();
     let cause = |(construct, blocks): (u32, Vec<(BlockId, usize)>)| {
         let (first, depth) = *blocks.first()?;
         let around = flows[first.index()].path[depth];
         let ids: BTreeSet<BlockId> = blocks.iter().map(|(id, _)| *id).collect();
-        let reached = reach(program, &flows, &ids, depth);
+        let reached = reach((program, &flows), &called, &ids, depth);
         let turns = matches!(around.part, BranchPart::LoopBody | BranchPart::LoopContinuing);
         let entry = program.blocks()[first.index()].function == program.entry_point().name;
         let returns = |id: &&BlockId| flows[id.index()].leaves == Some(Leave::Return);
@@ -84,7 +85,7 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
             (false, None) => Change::OrderByBranch,
         };
         let keys = if turns { vec![first] } else { arms(&flows, &blocks) };
-        let bound = reached.into_iter().map(idle).sum();
+        let bound = reached.indices().map(|index| idle[index]).sum();
         Some(Cause { change, line: around.line, keys, leaves_at, bound, construct })
     };
     let mut causes: Vec<Cause> = inside.into_iter().filter_map(cause).collect();
@@ -106,42 +107,78 @@ fn arms(flows: &[BlockFlow], blocks: &[(BlockId, usize)]) -> Vec<BlockId> {
     firsts
 }
 
+/// Some of a program's blocks.
+#[derive(Clone, Debug, Default)]
+struct Blocks(Vec<u64>);
+
+impl Blocks {
+    fn insert(&mut self, id: BlockId) {
+        let word = id.index() / 64;
+        self.0.resize(self.0.len().max(word + 1), 0);
+        self.0[word] |= 1 << (id.index() % 64);
+    }
+
+    fn extend(&mut self, other: &Self) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    }
+
+    fn indices(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().flat_map(|(word, bits)| {
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+        })
+    }
+}
+
+/// The blocks of each function, and of all that it calls, by its name.
+fn blocks_called<'a>(program: &'a Program, flows: &[BlockFlow]) -> BTreeMap<&'a str, Blocks> {
+    let mut all: BTreeMap<&str, Blocks> = BTreeMap::new();
+    // Callees stand before their callers.
+    for (block, flow) in program.blocks().iter().zip(flows) {
+        let mut more = Blocks::default();
+        more.insert(block.id);
+        flow.calls.iter().filter_map(|name| all.get(&**name)).for_each(|of| more.extend(of));
+        all.entry(&block.function).or_default().extend(&more);
+    }
+    all
+}
+
 /// The blocks inside a construct, those that its lanes leave out by a jump, and those of every
 /// function that any of them calls.
 fn reach(
-    program: &Program,
-    flows: &[BlockFlow],
+    (program, flows): (&Program, &[BlockFlow]),
+    called: &BTreeMap<&str, Blocks>,
     inside: &BTreeSet<BlockId>,
     depth: usize,
-) -> BTreeSet<BlockId> {
+) -> Blocks {
     let blocks = program.blocks();
-    let mut reached = inside.clone();
-    let Some(last) = inside.last().copied() else { return reached };
+    let mut own: Vec<BlockId> = inside.iter().copied().collect();
+    let Some(last) = own.last().copied() else { return Blocks::default() };
     let home = &flows[last.index()].path;
     let function = &blocks[last.index()].function;
+    // Where lanes leave to: the rest of a loop, or of the function; each once.
+    let mut left: BTreeSet<Option<u32>> = BTreeSet::new();
     for leave in inside.iter().filter_map(|id| flows[id.index()].leaves) {
         let around = home[..depth].iter().rposition(|around| {
             matches!(around.part, BranchPart::LoopBody | BranchPart::LoopContinuing)
         });
-        let around = around.filter(|_| leave != Leave::Return).map(|at| home[at].construct);
-        let rest = blocks.iter().filter(|block| {
-            let within = |number: u32| {
-                flows[block.id.index()].path.iter().any(|other| other.construct == number)
-            };
-            block.function == *function && block.id > last && around.is_none_or(within)
-        });
-        reached.extend(rest.map(|block| block.id));
+        left.insert(around.filter(|_| leave != Leave::Return).map(|at| home[at].construct));
     }
-    let mut calls: Vec<&String> = reached.iter().flat_map(|id| &flows[id.index()].calls).collect();
-    let mut known: BTreeSet<&String> = BTreeSet::new();
-    while let Some(name) = calls.pop() {
-        if !known.insert(name) {
-            continue;
-        }
-        for block in blocks.iter().filter(|block| block.function == *name) {
-            reached.insert(block.id);
-            calls.extend(&flows[block.id.index()].calls);
-        }
+    for around in left {
+        // The blocks of a function follow one another.
+        let behind = blocks[last.index() + 1..].iter();
+        let behind = behind.take_while(|block| block.function == *function);
+        let within = |block: &&BlockInfo| {
+            let path = &flows[block.id.index()].path;
+            around.is_none_or(|number| path.iter().any(|other| other.construct == number))
+        };
+        own.extend(behind.filter(within).map(|block| block.id));
+    }
+    let mut reached = Blocks::default();
+    for id in own {
+        reached.insert(id);
+        let calls = flows[id.index()].calls.iter();
+        calls.filter_map(|name| called.get(&**name)).for_each(|of| reached.extend(of));
     }
     reached
 }

@@ -170,7 +170,7 @@ fn open_here(
     options: &OpenOptions,
     listed: Option<(String, OpenListed)>,
 ) -> Result<Box<dyn Runner>, RunError> {
-    let (back_end, place) = backends::of_id(id)?;
+    let (back_end, place) = backends::by_id(id)?;
     match listed.filter(|(prefix, _)| prefix == back_end.prefix) {
         Some((_, open)) => open(place, options),
         None => (back_end.open)(place, options),
@@ -179,7 +179,7 @@ fn open_here(
 
 /// How a device's hardware counters are read, and its place.
 pub(super) fn hardware(id: &str) -> Result<(&'static HardwareCounters, &str), RunError> {
-    let (back_end, place) = backends::of_id(id)?;
+    let (back_end, place) = backends::by_id(id)?;
     let none = || RunError::new(RunErrorKind::Unsupported, format!("{id} has no counters to read"));
     Ok((back_end.hardware.as_ref().ok_or_else(none)?, place))
 }

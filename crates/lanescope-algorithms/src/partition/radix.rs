@@ -52,7 +52,7 @@ pub enum Key {
 impl Key {
     /// The bits that are inverted of every key, and of negative ones besides, so that keys are ordered as
     /// unsigned numbers.
-    fn inverted(self) -> [u32; 2] {
+    fn inverted_bits(self) -> [u32; 2] {
         match self {
             Self::U32 => [0, 0],
             Self::I32 => [1 << 31, 0],
@@ -62,7 +62,7 @@ impl Key {
 
     /// A key's bits as a number whose order is that of the keys.
     pub fn ordered_bits(self, key: u32) -> u32 {
-        let [all, negative] = self.inverted();
+        let [all, negative] = self.inverted_bits();
         key ^ all ^ if key >> 31 == 1 { negative } else { 0 }
     }
 }
@@ -305,7 +305,7 @@ impl RadixPlan {
         }
         let tiles = tuning.tiles(n);
         let histograms = tiles.clamp(1, HISTOGRAMS_MAX);
-        let [all, negative] = key.inverted();
+        let [all, negative] = key.inverted_bits();
         let spins = match tuning.before {
             Before::Runs { .. } => SPINS,
             Before::LookBack { spins } => spins,

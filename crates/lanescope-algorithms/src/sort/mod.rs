@@ -150,7 +150,7 @@ impl Sort {
         check_device(device, n)?;
         let limits = Limits::from(&device.limits());
         tuning.check(limits, n).map_err(MultisplitError::from)?;
-        let given = buffers.given();
+        let given = buffers.all_given();
         buffers.check(n)?;
         let plan = RadixPlan::new(&limits, n, key, bits, buffers.payload.is_some(), tuning);
         let given = given.into_iter().map(|(memory, _, buffer)| (memory, buffer.clone()));
@@ -185,7 +185,7 @@ impl Sort {
 
 impl<'a> Buffers<'a> {
     /// Every buffer that is given, with its field.
-    fn given(&self) -> Vec<(RadixMemory, &'static str, &'a Buffer)> {
+    fn all_given(&self) -> Vec<(RadixMemory, &'static str, &'a Buffer)> {
         let Self { keys, keys_sorted, payload } = *self;
         let mut given = vec![
             (RadixMemory::Keys, "keys", keys),
@@ -200,7 +200,7 @@ impl<'a> Buffers<'a> {
 
     /// Refuses a buffer that is given twice, that lacks a usage, or that is too small.
     fn check(&self, n: u32) -> Result<(), MultisplitError> {
-        let given = self.given();
+        let given = self.all_given();
         for (index, (_, second, buffer)) in given.iter().enumerate() {
             if let Some((_, first, _)) = given[..index].iter().find(|(_, _, known)| known == buffer)
             {

@@ -69,7 +69,7 @@ pub fn decode(words: &[u32], index: usize) -> Result<Instruction, DecodeError> {
     match word >> 26 {
         _ if word >> 31 == 0 => vector_short(&mut reader, word),
         _ if word >> 30 == 0b10 => scalar(&mut reader, word),
-        0b11_0011 => packed(&mut reader, word),
+        0b11_0011 => decode_packed(&mut reader, word),
         0b11_0101 => vector_long(&mut reader, word),
         0b11_0110 => local(&mut reader, word),
         0b11_1000 => buffer(&mut reader, word),
@@ -468,7 +468,7 @@ fn vector_long(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Decode
     Ok(instruction)
 }
 
-fn packed(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, DecodeError> {
+fn decode_packed(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, DecodeError> {
     let row = reader.row(Format::Vop3p, word >> 16 & 0x7f)?;
     let second = reader.next()?;
     let mut instruction = reader.instruction(row, Format::Vop3p);

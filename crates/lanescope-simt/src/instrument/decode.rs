@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::layout::Layout;
 use super::plan::{CounterKind, CounterPlan, Form, Item, Reading};
-use crate::units::{Executions, Lanes, Parts};
+use crate::units::{BlockId, Executions, Lanes, Parts};
 
 /// The counts of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -95,6 +95,23 @@ impl Decoding {
             })
         };
         self.blocks.iter().map(count).collect()
+    }
+
+    /// The most executions of some blocks together in the workgroups of one stripe: no subgroup executed
+    /// them more often.
+    ///
+    /// # Panics
+    ///
+    /// When `bytes` is shorter than [`Decoding::words`].
+    pub(super) fn most_in_a_stripe(&self, bytes: &[u8], blocks: &[BlockId]) -> Option<u64> {
+        let words = &bytes.as_chunks::<4>().0[..self.words as usize];
+        let stripes = words.chunks_exact(self.period as usize).map(|stripe| {
+            let word = |word: &[u8; 4]| u64::from(u32::from_le_bytes(*word));
+            let totals: Vec<u64> = stripe.iter().map(word).collect();
+            let executed = |id: &BlockId| sum(&self.blocks[id.index()].executions, &totals);
+            blocks.iter().map(executed).sum::<Option<u64>>()
+        });
+        stripes.collect::<Option<Vec<u64>>>()?.into_iter().max()
     }
 }
 

@@ -61,6 +61,7 @@ use naga::Module;
 use naga::valid::ModuleInfo;
 
 use crate::program::{Program, validate};
+use crate::units::BlockId;
 use layout::Layout;
 use plan::CounterPlan;
 
@@ -143,6 +144,16 @@ impl Instrumented {
     /// When `bytes` is shorter than [`CounterBinding::size`].
     pub fn decode(&self, bytes: &[u8]) -> Option<Vec<Count>> {
         self.decoding.decode(bytes)
+    }
+
+    /// The most executions of some blocks together by any workgroups that share counters: no subgroup
+    /// executed them more often. Nothing where one of these sums would be negative.
+    ///
+    /// # Panics
+    ///
+    /// When `bytes` is shorter than the buffer that [`Self::binding`] asks for.
+    pub fn most_in_a_stripe(&self, bytes: &[u8], blocks: &[BlockId]) -> Option<u64> {
+        self.decoding.most_in_a_stripe(bytes, blocks)
     }
 
     /// How the counts are read, for whoever reads the buffer by other means.

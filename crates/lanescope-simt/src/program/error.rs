@@ -108,7 +108,7 @@ pub enum ProgramError {
     /// A texture or a sampler, for a back end that binds buffers alone.
     #[error(
         "{file}:{line}: {name}, bound at @group({group}) @binding({binding}), is {what}, which this \
-         kind of device does not run: `--device sim:32` does, and `--device wgpu:N`"
+         kind of device does not run: the simulator does, and a device through wgpu"
     )]
     OnlyBuffers {
         /// The file's name.

@@ -18,7 +18,8 @@
 //! possible as soon as the loops of the dispatch together iterated as often as the device's limit. They
 //! are taken together because drivers do so: lavapipe's limit is one of all iterations of all loops that
 //! a subgroup makes, one after the other or one in the other, and so a loop of few turns is cut off where
-//! others before it used the limit up.
+//! others before it used the limit up. Where it is known that no subgroup iterated so often
+//! ([`LoopCounts::iterations_max`]), none was cut off.
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,7 @@ use naga::{Expression, Function, Handle, Literal, Statement};
 
 use super::walk::{Exits, for_each_block, for_each_construct};
 use super::{Body, Node, Program, Straight};
+use crate::units::BlockId;
 
 /// What a device counted of a dispatch.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,8 @@ pub struct LoopCounts<'a> {
     pub invocations: Option<u64>,
     /// After how many iterations the device leaves loops by itself; `None` if not seen to do so.
     pub limit: Option<u64>,
+    /// What no subgroup's iterations of all loops together exceed; `None` if only the dispatch's are known.
+    pub iterations_max: Option<u64>,
 }
 
 /// The lines of loops that a device did not run to their end, in ascending order.
@@ -60,7 +64,15 @@ pub fn cut_off(program: &Program, counts: &LoopCounts<'_>) -> CutLoops {
     let bodies = || structure.functions.iter().chain([&structure.entry_point]);
     let mut calls = BTreeMap::new();
     bodies().for_each(|body| add_calls(body, counts.lanes, &mut calls));
-    let iterations = bodies().map(|body| iterations(body, counts.executions)).sum();
+    let mut iterations = Some(0_u64);
+    for_each_loop(program, &mut |body, continuing| {
+        let of_this = iterations_of(body, continuing, counts.executions);
+        iterations = iterations.zip(of_this).map(|(all, other)| all.saturating_add(other));
+    });
+    let iterations = match counts.iterations_max {
+        Some(most) => Some(iterations.map_or(most, |all| all.min(most))),
+        None => iterations,
+    };
     let mut walk = |function, body, entering| {
         LoopWalk { program, function, counts, iterations, found: &mut found }.body(body, entering);
     };
@@ -90,7 +102,7 @@ struct LoopWalk<'a> {
     program: &'a Program,
     function: &'a Function,
     counts: &'a LoopCounts<'a>,
-    /// The iterations of all loops, summed over subgroups; `None` where no block counts those of one.
+    /// What no subgroup's iterations of all loops exceed; `None` where that is not known.
     iterations: Option<u64>,
     found: &'a mut CutLoops,
 }
@@ -271,31 +283,46 @@ fn add_calls(body: &Body, lanes: &[u64], calls: &mut BTreeMap<Handle<Function>, 
     });
 }
 
-/// The iterations of all loops of a body, summed over subgroups; `None` where no block counts those of
-/// one.
-fn iterations(body: &Body, executions: &[u64]) -> Option<u64> {
-    let mut all = Some(0_u64);
-    for_each_construct(body, &mut |node| {
-        if let Node::Loop { body, continuing, .. } = node {
-            let of_this = iterations_of(body, continuing, executions);
-            all = all.zip(of_this).map(|(all, other)| all.saturating_add(other));
-        }
+/// The blocks that each iteration of a program's loops comes to, one a loop; `None` where a loop has none.
+pub fn heads(program: &Program) -> Option<Vec<BlockId>> {
+    let mut heads = Some(Vec::new());
+    for_each_loop(program, &mut |body, _| {
+        heads = heads.take().zip(head(body)).map(|(mut heads, block)| {
+            heads.push(block);
+            heads
+        });
     });
-    all
+    heads
 }
 
-/// The iterations of a loop, summed over subgroups: the executions of a block that every iteration
-/// comes to, or that every iteration but the last of each entry does; `None` where there is none.
-fn iterations_of(inside: &Body, continuing: &Body, executions: &[u64]) -> Option<u64> {
+/// Shows the body and the `continuing` of every loop of a program.
+fn for_each_loop(program: &Program, see: &mut dyn FnMut(&Body, &Body)) {
+    let structure = program.structure();
+    for body in structure.functions.iter().chain([&structure.entry_point]) {
+        for_each_construct(body, &mut |node| {
+            if let Node::Loop { body, continuing, .. } = node {
+                see(body, continuing);
+            }
+        });
+    }
+}
+
+/// A block that every iteration of a loop comes to.
+fn head(inside: &Body) -> Option<BlockId> {
     let reached = inside.nodes.iter().scan(true, |goes_on, node| {
         let here = goes_on.then_some(node);
         *goes_on &= !Exits::of_node(node).any();
         here
     });
-    let executed = |straight: &Straight| executions[straight.block.index()];
-    let head = reached.filter_map(first_block).next().map(executed);
-    let end = continuing.nodes.first().and_then(first_block);
-    head.or_else(|| end.map(|straight| executed(straight).saturating_add(1)))
+    reached.filter_map(first_block).next().map(|straight| straight.block)
+}
+
+/// The iterations of a loop, summed over subgroups: the executions of a block that every iteration
+/// comes to, or that every iteration but the last of each entry does; `None` where there is none.
+fn iterations_of(inside: &Body, continuing: &Body, executions: &[u64]) -> Option<u64> {
+    let executed = |block: BlockId| executions[block.index()];
+    let end = continuing.nodes.first().and_then(first_block).map(|straight| straight.block);
+    head(inside).map(executed).or_else(|| end.map(|block| executed(block).saturating_add(1)))
 }
 
 #[cfg(test)]
@@ -313,8 +340,9 @@ mod tests {
     }
 
     fn judge(program: &Program, executions: &[u64], lanes: &[u64]) -> CutLoops {
-        let limit = Some(LIMIT);
-        cut_off(program, &LoopCounts { executions, lanes, invocations: Some(16), limit })
+        let (limit, invocations) = (Some(LIMIT), Some(16));
+        let counts = LoopCounts { executions, lanes, invocations, limit, iterations_max: None };
+        cut_off(program, &counts)
     }
 
     /// The counts of the simulator, which leaves no loop by itself.
@@ -441,6 +469,21 @@ mod tests {
             let expected = CutLoops { certain: vec![], possible };
             assert_eq!(judge(&program, &executions, &lanes), expected, "{n}");
         }
+        // Many subgroups that iterate a little are none that iterates often.
+        let program = program(&text(5000));
+        let (executions, lanes) = counts(&program);
+        for (most, possible) in [(LIMIT - 1, vec![]), (LIMIT, vec![4])] {
+            let (limit, invocations) = (Some(LIMIT), Some(16));
+            let counts = LoopCounts {
+                executions: &executions,
+                lanes: &lanes,
+                invocations,
+                limit,
+                iterations_max: Some(most),
+            };
+            let expected = CutLoops { certain: vec![], possible };
+            assert_eq!(cut_off(&program, &counts), expected, "{most}");
+        }
     }
 
     #[test]
@@ -512,8 +555,13 @@ mod tests {
         let blocks = program.blocks().len();
         for limit in [None, Some(LIMIT)] {
             let (executions, lanes) = (vec![2; blocks], vec![16; blocks]);
-            let counts =
-                LoopCounts { executions: &executions, lanes: &lanes, invocations: Some(16), limit };
+            let counts = LoopCounts {
+                executions: &executions,
+                lanes: &lanes,
+                invocations: Some(16),
+                limit,
+                iterations_max: None,
+            };
             // Who took the arm is not counted: it has no block.
             let expected = CutLoops { certain: vec![4], possible: vec![3] };
             assert_eq!(cut_off(&program, &counts), expected);

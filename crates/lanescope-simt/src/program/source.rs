@@ -216,6 +216,23 @@ impl Text {
         deepest.map(|(offset, depth)| (self.location(offset).line, depth))
     }
 
+    /// The function with most words and operators, and how many it has: naga's front end takes time with
+    /// the square of that number.
+    pub fn longest_function(&self) -> Option<(&str, usize)> {
+        let begins = self.functions.iter().map(|(name, begin)| (*begin, name.as_str()));
+        let mut begins: Vec<(usize, &str)> = begins.collect();
+        begins.sort_unstable();
+        let ends = begins.iter().skip(1).map(|(begin, _)| *begin).chain([self.code.len()]);
+        let sizes = begins.iter().zip(ends).map(|((begin, name), end)| {
+            let bytes = &self.code.as_bytes()[*begin..end];
+            let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            let begins = bytes.windows(2).filter(|pair| !word(pair[0]) && word(pair[1])).count();
+            let operators = bytes.iter().filter(|byte| b"+-*/%&|^<>!~".contains(byte)).count();
+            (*name, begins + operators)
+        });
+        sizes.max_by_key(|(_, size)| *size)
+    }
+
     /// The offset of the keyword `fn` of function `name`, where there is such a function.
     pub fn function_start(&self, name: &str) -> Option<usize> {
         self.functions.get(name).copied()
@@ -432,6 +449,14 @@ mod tests {
         let text = Text::new("a.wgsl", "ab\ncd");
         assert_eq!(text.location(0), Location { line: 1, column: 1 });
         assert_eq!(text.location(4), Location { line: 2, column: 2 });
+    }
+
+    #[test]
+    fn the_longest_function_is_found_by_its_words_and_operators() {
+        let text =
+            Text::new("a.wgsl", "fn a() { x = 1u; }\nfn b() { x = x * 3u + 1u; /* + + */ }\n");
+        assert_eq!(text.longest_function(), Some(("b", 7)));
+        assert_eq!(Text::new("a.wgsl", "").longest_function(), None);
     }
 
     #[test]

@@ -26,13 +26,34 @@ use naga::{
 
 use super::source::{Location, Text};
 use super::visit::{Control, Jump, effect};
+use super::walk::Exits;
 use crate::units::BlockId;
 
 /// A structured body as a tree.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Body {
     /// What it consists of, in order.
     pub nodes: Vec<Node>,
+    /// How lanes leave it. Kept here, since whoever asks at each depth of a chain of `else if`s would
+    /// else walk the rest of the chain each time.
+    pub(super) exits: Exits,
+    /// The constructs in it, those inside them included.
+    pub(super) constructs: usize,
+}
+
+impl Body {
+    /// A body of these nodes.
+    fn new(nodes: Vec<Node>) -> Self {
+        let exits = nodes.iter().map(Exits::of_node).fold(Exits::THROUGH, Exits::then);
+        let constructs = nodes.iter().map(Node::constructs).sum();
+        Self { nodes, exits, constructs }
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
 }
 
 /// A part of a body.
@@ -187,7 +208,7 @@ impl<'a> BlockWalk<'a> {
         let mut straight = Vec::new();
         self.collect(block, outermost, &mut straight, &mut nodes);
         self.close(&mut straight, &mut nodes, outermost, Span::UNDEFINED);
-        Body { nodes }
+        Body::new(nodes)
     }
 
     /// Appends a block's statements, seeing through nested plain blocks, up to the first jump; says
@@ -264,7 +285,7 @@ impl<'a> BlockWalk<'a> {
         next: Span,
     ) {
         if straight.is_empty() {
-            self.last = known_start(next).unwrap_or(self.last);
+            self.last = find_start(next).unwrap_or(self.last);
             return;
         }
         let statements = std::mem::take(straight);
@@ -275,14 +296,14 @@ impl<'a> BlockWalk<'a> {
         for (statement, span) in &statements {
             if let Statement::Emit(ref range) = *statement {
                 for handle in range.clone() {
-                    offsets.push(known_start(self.function.expressions.get_span(handle)));
+                    offsets.push(find_start(self.function.expressions.get_span(handle)));
                     fma_ops += self.fma_ops(handle);
                 }
             } else {
                 jumps += usize::from(effect(statement).leaves.is_some());
                 let implicit = matches!(statement, Statement::Return { value: None });
                 let end = (implicit && outermost).then_some(self.end);
-                offsets.push(known_start(*span).or(end));
+                offsets.push(find_start(*span).or(end));
             }
         }
         let offsets = self.place(&offsets, next);
@@ -308,7 +329,7 @@ impl<'a> BlockWalk<'a> {
     /// Places operations that have no span of their own: loads of variables belong to what uses
     /// them, the next operation that has one; what ends a block belongs to what stands before.
     fn place(&mut self, offsets: &[Option<usize>], next: Span) -> Vec<usize> {
-        let mut following = known_start(next);
+        let mut following = find_start(next);
         let mut placed = Vec::new();
         let ahead: Vec<Option<usize>> = offsets
             .iter()
@@ -380,6 +401,6 @@ fn float(scalar: naga::Scalar) -> bool {
 }
 
 /// The start of a span that the parser gave; generated code has none, or 0..0.
-fn known_start(span: Span) -> Option<usize> {
+fn find_start(span: Span) -> Option<usize> {
     span.to_range().filter(|range| range.end > 0).map(|range| range.start)
 }

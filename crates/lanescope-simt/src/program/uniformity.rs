@@ -30,7 +30,6 @@ use super::pointers::{Root, root};
 use super::scopes::find_scopes;
 use super::structure::{Body, Node, Structure};
 use super::visit::{Jump, Write, Written, effect};
-use super::walk::for_each_construct;
 
 /// The largest constant that a modulo or a mask may have to count as a lane's parity: the widest
 /// subgroup, in lanes.
@@ -83,7 +82,7 @@ pub fn classes(module: &Module, structure: &Structure) -> Vec<Classes> {
         .zip(&structure.functions)
         .chain([(&entry.function, &structure.entry_point)])
         .collect();
-    let new = |(function, body): &(&Function, &Body)| Classes::new(function, constructs(body));
+    let new = |(function, body): &(&Function, &Body)| Classes::new(function, body.constructs);
     let mut state = State {
         module,
         functions: functions.iter().map(new).collect(),
@@ -92,9 +91,13 @@ pub fn classes(module: &Module, structure: &Structure) -> Vec<Classes> {
     };
     let homes: Vec<_> =
         functions.iter().map(|(function, body)| find_scopes(function, body)).collect();
+    // Results go to the callers, which stand later, and arguments to the callees, which stand before:
+    // a chain of calls takes a round or two where each goes the other way.
+    let mut order: Vec<usize> = (0..functions.len()).collect();
     while state.changed {
         state.changed = false;
-        for (index, (function, body)) in functions.iter().enumerate() {
+        for &index in &order {
+            let (function, body) = functions[index];
             state.expressions(index, function);
             let homes = &homes[index];
             let controls = Vec::new();
@@ -102,6 +105,7 @@ pub fn classes(module: &Module, structure: &Structure) -> Vec<Classes> {
                 ClassWalk { state: &mut state, index, function, next: 0, homes, controls };
             walk.body(body, Class::Uniform);
         }
+        order.reverse();
     }
     state.functions
 }
@@ -120,13 +124,6 @@ impl Classes {
             result: Class::Uniform,
         }
     }
-}
-
-/// How many constructs a body holds, nested ones included.
-fn constructs(body: &Body) -> usize {
-    let mut count = 0;
-    for_each_construct(body, &mut |_| count += 1);
-    count
 }
 
 /// Everything that rises.

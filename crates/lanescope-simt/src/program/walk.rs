@@ -23,6 +23,12 @@ impl Node {
         };
         pair.into_iter().flatten().chain(cases.iter().map(|case| &case.body))
     }
+
+    /// The constructs that it consists of: itself, and those inside it; a block has none.
+    pub fn constructs(&self) -> usize {
+        let inside = self.bodies().map(|body| body.constructs);
+        usize::from(!matches!(self, Self::Straight(_))) + inside.sum::<usize>()
+    }
 }
 
 impl Straight {
@@ -84,11 +90,7 @@ impl Exits {
 
     /// How lanes leave a body.
     pub fn of_body(body: &Body) -> Self {
-        let mut all = Self::THROUGH;
-        for node in &body.nodes {
-            all = all.then(Self::of_node(node));
-        }
-        all
+        body.exits
     }
 
     /// How lanes leave a node of a body.

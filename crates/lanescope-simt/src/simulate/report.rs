@@ -125,19 +125,20 @@ impl std::fmt::Display for ReportKind {
 const PARTS_WIDTH_MIN: usize = 64;
 
 /// The parts of 16 and of 32 neighbouring lanes in which a mask has a lane.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "one of the interpreter's instructions")]
 fn occupied(exec: Mask) -> Parts {
-    /// The lowest bit of every 16.
-    const LOWEST: Mask = Mask::MAX / 0xffff;
-    /// The lowest bit of every 32.
-    const LOWEST_OF_32: Mask = Mask::MAX / 0xffff_ffff;
-    // Bit i becomes whether any of the bits i to i + 15 is set.
-    let mut any = exec | exec >> 1;
-    any |= any >> 2;
-    any |= any >> 4;
-    any |= any >> 8;
-    let of_16 = u64::from((any & LOWEST).count_ones());
-    any |= any >> 16;
-    Parts { of_16, of_32: u64::from((any & LOWEST_OF_32).count_ones()) }
+    /// All bits of each part but the highest.
+    const BELOW_16: u64 = 0x7fff_7fff_7fff_7fff;
+    const BELOW_32: u64 = 0x7fff_ffff_7fff_ffff;
+    // The highest bit of a part becomes whether any of its bits is set: the sum carries into it.
+    let parts =
+        |half: u64, below: u64| u64::from((((half & below) + below | half) & !below).count_ones());
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    let halves = [exec as u64, (exec >> 64) as u64];
+    let [of_16, of_32] =
+        [BELOW_16, BELOW_32].map(|below| halves.iter().map(|&half| parts(half, below)).sum());
+    Parts { of_16, of_32 }
 }
 
 /// What one worker saw.

@@ -338,7 +338,7 @@ fn encode_channel(coding: Coding, component: u32, bits: u32, index: usize) -> u3
         Coding::Srgb if index < 3 => unorm(to_srgb(value), bits),
         Coding::Srgb => unorm(value, bits),
         Coding::Snorm => {
-            let scaled = clamped(value, -1.0) * small(low_bits(bits - 1));
+            let scaled = clamp(value, -1.0) * small(low_bits(bits - 1));
             #[expect(clippy::cast_possible_truncation, reason = "within the channel's range")]
             let rounded = scaled.round_ties_even() as i32;
             rounded.cast_unsigned()
@@ -359,7 +359,7 @@ fn truncated_half(value: f32) -> u16 {
 }
 
 /// A float between `low` and 1; NaN is 0.
-fn clamped(value: f32, low: f32) -> f32 {
+fn clamp(value: f32, low: f32) -> f32 {
     if value.is_nan() { 0.0 } else { value.clamp(low, 1.0) }
 }
 
@@ -369,7 +369,7 @@ fn clamped(value: f32, low: f32) -> f32 {
     reason = "between 0 and the channel's greatest value"
 )]
 fn unorm(value: f32, bits: u32) -> u32 {
-    (clamped(value, 0.0) * small(low_bits(bits))).round_ties_even() as u32
+    (clamp(value, 0.0) * small(low_bits(bits))).round_ties_even() as u32
 }
 
 /// An unsigned float of 5 bits of exponent and the rest mantissa. What is negative is 0, what is too large
@@ -424,6 +424,6 @@ fn from_srgb(value: f32) -> f32 {
 }
 
 fn to_srgb(value: f32) -> f32 {
-    let value = clamped(value, 0.0);
+    let value = clamp(value, 0.0);
     if value <= 0.003_130_8 { value * 12.92 } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 }
 }

@@ -102,16 +102,16 @@ impl Sampled<'_> {
             // The nearest level; of two equally near ones the more detailed.
             Filter::Nearest => {
                 let nearest = ((lod + 0.5).ceil() - 1.0).clamp(0.0, last);
-                self.filtered(sampler, point, filter, level(nearest))
+                self.read_filtered(sampler, point, filter, level(nearest))
             }
             Filter::Linear => {
                 let fine = lod.floor();
-                let near = self.filtered(sampler, point, filter, level(fine));
+                let near = self.read_filtered(sampler, point, filter, level(fine));
                 let part = lod - fine;
                 if part == 0.0 {
                     return near;
                 }
-                let far = self.filtered(sampler, point, filter, level((fine + 1.0).min(last)));
+                let far = self.read_filtered(sampler, point, filter, level((fine + 1.0).min(last)));
                 std::array::from_fn(|k| near[k] + (far[k] - near[k]) * part)
             }
         }
@@ -173,7 +173,7 @@ impl Sampled<'_> {
     }
 
     /// One level's texels, combined.
-    fn filtered(
+    fn read_filtered(
         &self,
         sampler: &SamplerSettings,
         point: &SamplePoint,

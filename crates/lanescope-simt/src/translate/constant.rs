@@ -88,7 +88,8 @@ impl<'a> Writer<'a> {
         let copies = self.copies(variable.ty);
         let array = if copies > 1 { format!("[{copies}]") } else { String::new() };
         let text = format!("__constant__ alignas({alignment}) {ty} {name}{array};\n");
-        let size = layout.alignment.round_up(layout.size);
+        // A vector of three has no padding behind it, in C++ neither.
+        let size = layout.size;
         Ok((text, Constant { name, group, binding, size, copies }))
     }
 

@@ -149,6 +149,28 @@ fn what_lies_in_constant_memory_is_named_as_a_module_names_it() {
 }
 
 #[test]
+fn what_is_copied_to_constant_memory_is_what_the_variable_holds() {
+    for (ty, bytes) in [
+        ("vec3f", 12),
+        ("vec3<u32>", 12),
+        ("u32", 4),
+        ("vec2i", 8),
+        ("mat3x3f", 48),
+        ("array<vec3f, 2>", 32),
+        ("S", 16),
+    ] {
+        let translated = translated_text(&format!(
+            "struct S {{ v: vec3f }}
+            @group(0) @binding(0) var<uniform> p: {ty};
+            @group(0) @binding(1) var<storage, read_write> o: array<u32>;
+            @compute @workgroup_size(64) fn main() {{ let q = p; o[0] = 1u; }}"
+        ));
+        let sizes: Vec<u32> = translated.constants.iter().map(|constant| constant.size).collect();
+        assert_eq!(sizes, [bytes], "{ty}");
+    }
+}
+
+#[test]
 fn neighbours_are_read_from_two_copies() {
     let translated = translated_text(
         "struct Inner { first: u32, second: u32 }

@@ -60,7 +60,7 @@ pub fn visible_json(text: &[u8]) -> Cow<'_, [u8]> {
                 within = !within;
                 (None, 1)
             }
-            b'\\' if within => escaped(&text[at..]),
+            b'\\' if within => read_escape(&text[at..]),
             0x20..0x7f => (None, 1),
             _ if within => raw(&text[at..]),
             _ => (None, 1),
@@ -81,7 +81,7 @@ pub fn visible_json(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// What an escape of JSON stands for, where that is hidden, and its length in bytes.
-fn escaped(text: &[u8]) -> (Option<char>, usize) {
+fn read_escape(text: &[u8]) -> (Option<char>, usize) {
     match text.get(1) {
         Some(b'b') => (Some('\u{8}'), 2),
         Some(b'f') => (Some('\u{c}'), 2),

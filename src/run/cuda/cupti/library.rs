@@ -8,7 +8,7 @@
 
 #![expect(unsafe_code, reason = "calls a C library that is loaded at run time")]
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::ptr;
 
@@ -411,7 +411,7 @@ unsafe fn take_text(text: *mut c_char) -> String {
     #[cfg(unix)]
     {
         unsafe extern "C" {
-            fn free(memory: *mut c_void);
+            fn free(memory: *mut std::ffi::c_void);
         }
         // SAFETY: CUPTI's documentation leaves it to the caller; null may be freed.
         unsafe { free(text.cast()) };

@@ -10,12 +10,6 @@ use crate::program::visit::{Meeting, effect};
 use crate::program::walk::{Exits, for_each_statement};
 use crate::program::{Body, Node, Program, Straight};
 
-/// How many constructs a node is and holds.
-pub(super) fn constructs(node: &Node) -> usize {
-    let inside = node.bodies().flat_map(|body| &body.nodes).map(constructs);
-    usize::from(!matches!(node, Node::Straight(_))) + inside.sum::<usize>()
-}
-
 /// What is inside a part of a program, callees included.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Survey {

@@ -274,14 +274,14 @@ fn bits_of(value: f64, ty: &Type) -> u64 {
         Type::Float { width: 64 } => value.to_bits(),
         Type::Float { width: 16 } => half::f16::from_f64(value).to_bits().into(),
         Type::Float { .. } => u64::from((value as f32).to_bits()),
-        Type::Int { width, .. } if value < 0.0 => cut((value as i64) as u64, *width),
-        Type::Int { width, .. } => cut(value as u64, *width),
+        Type::Int { width, .. } if value < 0.0 => truncate((value as i64) as u64, *width),
+        Type::Int { width, .. } => truncate(value as u64, *width),
         _ => u64::from(value != 0.0),
     }
 }
 
 /// The lowest bits of a number.
-fn cut(bits: u64, width: u32) -> u64 {
+fn truncate(bits: u64, width: u32) -> u64 {
     if width >= 64 { bits } else { bits & ((1 << width) - 1) }
 }
 
@@ -377,8 +377,8 @@ fn scalar(op: Op, of: &Type, arguments: &[Value]) -> Option<Value> {
     };
     let with_sign = |index| bits(index).map(|bits| signed(bits, width));
     #[expect(clippy::cast_sign_loss, reason = "the bits of two's complement")]
-    let number = |value: i64| Some(Value::Bits(cut(value as u64, width)));
-    let word = |value: u64| Some(Value::Bits(cut(value, width)));
+    let number = |value: i64| Some(Value::Bits(truncate(value as u64, width)));
+    let word = |value: u64| Some(Value::Bits(truncate(value, width)));
     let says = |value: bool| Some(Value::Bool(value));
     match op {
         Op::IAdd => word(bits(0)?.wrapping_add(bits(1)?)),

@@ -172,7 +172,7 @@ fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed
     };
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let parsed = guarded(file, "parsed", || naga::front::spv::parse_u8_slice(&bytes, &options))?;
-    let mut parsed = parsed.map_err(|error| refused(&error, &module, &shown))?;
+    let mut parsed = parsed.map_err(|error| refuse(&error, &module, &shown))?;
     drop_other_stages(&mut parsed);
     let_read(&mut parsed);
     name_variables(&mut parsed);
@@ -467,7 +467,7 @@ fn give_format(image: &mut words::Instruction, types: &BTreeMap<u32, Type>) {
 }
 
 /// naga's refusal, with the line where it names what it refuses.
-fn refused(
+fn refuse(
     error: &naga::front::spv::Error,
     module: &Instructions,
     shown: &Shown<'_>,

@@ -1,0 +1,178 @@
+//! What large inputs cost: time, memory and output against size, in doublings.
+//!
+//! Input: the program, how many doublings. Output: on standard output CSV, a row a run: the kind of
+//! input, its size, its bytes, the bytes of record and page, processor time, mebibytes, and to which
+//! power of the size the time grew since the row before. Times are of one run each.
+//!
+//! `cargo run --release -p lab -- growth`
+
+#[path = "../../tests/support/growth.rs"]
+mod inputs;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::hostile::bounded::{Ended, finish};
+
+/// What large inputs cost, in doublings.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// How many sizes of each kind at most, each twice the one before.
+    #[arg(long, default_value_t = 10)]
+    sizes: u32,
+    /// Kinds whose names begin so alone.
+    #[arg(long, default_value = "")]
+    kind: String,
+    /// The program; what lies beside this one where left out.
+    #[arg(long)]
+    program: Option<PathBuf>,
+}
+
+/// The longest that one run may take.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// The least and the largest sizes of launch files and records.
+const PARAMETERS: [usize; 2] = [1250, 20_000];
+const DISPATCHES: [usize; 2] = [256, 4096];
+const MEASUREMENTS: [usize; 2] = [125, 4000];
+const BINS: [usize; 2] = [6250, 100_000];
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let program = match &arguments.program {
+        Some(program) => program.canonicalize().context("--program")?,
+        None => std::env::current_exe()?.with_file_name("lanescope"),
+    };
+    writeln!(
+        io::stdout(),
+        "kind,size,input_bytes,record_bytes,page_bytes,exit_code,processor_s,memory_mib,power"
+    )?;
+    for kind in inputs::SHADERS {
+        let mut run = |size| profile(&program, &(kind.text)(size), None);
+        each(arguments, kind.name, [kind.usual, kind.largest], &mut run)?;
+    }
+    each(arguments, "parameters", PARAMETERS, &mut |size| {
+        profile(&program, inputs::LAUNCHED, Some(&inputs::parameters(size)))
+    })?;
+    each(arguments, "dispatches", DISPATCHES, &mut |size| {
+        profile(&program, inputs::LAUNCHED, Some(&inputs::dispatches(size)))
+    })?;
+    let good = good_record(&program)?;
+    each(arguments, "measurements", MEASUREMENTS, &mut |size| {
+        report(&program, &inputs::measurements(&good, size))
+    })?;
+    each(arguments, "bins", BINS, &mut |size| report(&program, &inputs::bins(&good, size)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a run of the program cost.
+struct Cost {
+    input_bytes: u64,
+    record_bytes: u64,
+    page_bytes: u64,
+    processor_s: f64,
+    ended: Ended,
+}
+
+/// Measures a kind at each size.
+fn each(
+    arguments: &Arguments,
+    kind: &str,
+    [least, largest]: [usize; 2],
+    measure: &mut dyn FnMut(usize) -> anyhow::Result<Cost>,
+) -> anyhow::Result<()> {
+    if !kind.starts_with(&arguments.kind) {
+        return Ok(());
+    }
+    let mut before = None;
+    let sizes = (0..arguments.sizes).map(|doubling| least << doubling);
+    for size in sizes.take_while(|size| *size <= largest) {
+        let Cost { input_bytes, record_bytes, page_bytes, processor_s, ended } = measure(size)?;
+        let code = ended.code.map_or("none".to_owned(), |code| code.to_string());
+        let power = before.map_or(String::new(), |before: f64| {
+            format!("{:.2}", (processor_s.max(0.01) / before.max(0.01)).log2())
+        });
+        writeln!(
+            io::stdout(),
+            "{kind},{size},{input_bytes},{record_bytes},{page_bytes},{code},{processor_s:.2},{},{power}",
+            ended.mebibytes
+        )?;
+        before = Some(processor_s);
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a program for the terminal makes its own input")]
+fn profile(program: &Path, text: &str, launch: Option<&str>) -> anyhow::Result<Cost> {
+    let folder = TempDir::new()?;
+    std::fs::write(folder.path().join("s.wgsl"), text)?;
+    let mut command = Command::new(program);
+    command.args(["profile", "s.wgsl", "--device", "sim:32", "--out", "o"]);
+    match launch {
+        Some(launch) => {
+            std::fs::write(folder.path().join("l.toml"), launch)?;
+            command.args(["--launch", "l.toml"]);
+        }
+        None => {
+            command.args(["--n", "64"]);
+        }
+    }
+    cost(command, &folder, (text.len() + launch.map_or(0, str::len)) as u64)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a program for the terminal makes its own input")]
+fn report(program: &Path, record: &Value) -> anyhow::Result<Cost> {
+    let folder = TempDir::new()?;
+    let text = record.to_string();
+    std::fs::create_dir(folder.path().join("o"))?;
+    std::fs::write(folder.path().join("o/result.json"), &text)?;
+    let mut command = Command::new(program);
+    command.args(["report", "o/result.json"]);
+    cost(command, &folder, text.len() as u64)
+}
+
+fn cost(mut command: Command, folder: &TempDir, input_bytes: u64) -> anyhow::Result<Cost> {
+    command.current_dir(folder.path()).env("VK_DRIVER_FILES", "/nonexistent/no_driver.json");
+    let before = processor_s()?;
+    let ended = finish(command, LIMIT);
+    let processor_s = processor_s()? - before;
+    let bytes = |ending: &str| -> u64 {
+        let files = std::fs::read_dir(folder.path().join("o")).into_iter().flatten().flatten();
+        let some = files.filter(|file| file.path().extension().is_some_and(|e| e == ending));
+        some.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
+    };
+    Ok(Cost {
+        input_bytes,
+        record_bytes: bytes("json"),
+        page_bytes: bytes("html") + bytes("svg"),
+        processor_s,
+        ended,
+    })
+}
+
+/// The processor time of all children that ended so far, in seconds.
+fn processor_s() -> anyhow::Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").context("Linux alone says it")?;
+    let (_, rest) = stat.rsplit_once(')').context("a name in brackets")?;
+    let ticks: Vec<f64> =
+        rest.split_whitespace().skip(13).take(2).filter_map(|word| word.parse().ok()).collect();
+    ensure!(ticks.len() == 2, "two figures of children's time");
+    // A tick is a hundredth of a second in every kernel that this runs on.
+    Ok((ticks[0] + ticks[1]) / 100.0)
+}
+
+fn good_record(program: &Path) -> anyhow::Result<Value> {
+    let folder = TempDir::new()?;
+    let ended = Command::new(program)
+        .current_dir(folder.path())
+        .args(["five_patterns/early_exit", "five_patterns/uniform", "--quick", "--histogram"])
+        .args(["--device", "sim:8", "--device", "sim:32", "--seeds", "1", "--out", "o"])
+        .output()?;
+    ensure!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    Ok(serde_json::from_slice(&std::fs::read(folder.path().join("o/result.json"))?)?)
+}
