@@ -197,7 +197,7 @@ fn words(stack: &StageStack, shared: &[String]) -> (String, String) {
         launch.0 / 1e3,
         excess(done, launch.0)
     );
-    (own_words(stack, shared), sum)
+    (distinct_words(stack, shared), sum)
 }
 
 /// Whether both stand in one line.

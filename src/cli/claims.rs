@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(names, [vec![("f/c", all)], second]);
         // Counters are read where one of them needs them, whoever else asks for the launch.
         let both = vec![asked("f/c", 1, AskedOf::Counters)];
-        let made = joined([both, vec![asked("f/c", 1, AskedOf::All)]].into_iter());
+        let made = join([both, vec![asked("f/c", 1, AskedOf::All)]].into_iter());
         assert_eq!((made[0][0].of, made[0][0].counters), (all, true));
     }
 

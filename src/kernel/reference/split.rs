@@ -42,7 +42,7 @@ fn nested(launch: &Launch) -> Result<Expected, String> {
     let keys = words(launch, "keys")?;
     map(launch, |index, v| {
         let maps = (0..depth).map(|bit| if keys[index] >> bit & 1 == 0 { RISING } else { FALLING });
-        to_element(maps.fold(v, |v, map| repeated(map, work, v).value))
+        to_element(maps.fold(v, |v, map| repeat(map, work, v).value))
     })
 }
 
