@@ -96,8 +96,7 @@ struct Passes {
 async fn run(frames: u32) -> Result<u64, Box<dyn Error>> {
     let instance = wgpu::Instance::default();
     let adapter = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await?;
-    let mut limits = wgpu::Limits::default();
-    limits.max_immediate_size = 4;
+    let limits = wgpu::Limits { max_immediate_size: 4, ..wgpu::Limits::default() };
     let descriptor = wgpu::DeviceDescriptor {
         required_features: wgpu::Features::IMMEDIATES,
         required_limits: limits,

@@ -129,15 +129,15 @@ impl std::fmt::Display for ReportKind {
 const PARTS_WIDTH_MIN: usize = 64;
 
 /// The parts of 16 and of 32 neighbouring lanes in which a mask has a lane.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "one of the interpreter's instructions")]
+#[inline]
 fn occupied(exec: Mask) -> Parts {
     /// All bits of each part but the highest.
     const BELOW_16: u64 = 0x7fff_7fff_7fff_7fff;
     const BELOW_32: u64 = 0x7fff_ffff_7fff_ffff;
     // The highest bit of a part becomes whether any of its bits is set: the sum carries into it.
-    let parts =
-        |half: u64, below: u64| u64::from((((half & below) + below | half) & !below).count_ones());
+    let parts = |half: u64, below: u64| {
+        u64::from(((((half & below) + below) | half) & !below).count_ones())
+    };
     #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     let halves = [exec as u64, (exec >> 64) as u64];
     let [of_16, of_32] =

@@ -120,6 +120,18 @@ const SPLIT_TEST: u64 = 3;
 /// Operations a strand may execute before others get their turn.
 const SLICE: i64 = 1 << 16;
 
+/// Operations that a strand may execute now.
+fn slice(schedule: Schedule, random: &mut Random) -> i64 {
+    match schedule {
+        Schedule::InOrder => SLICE,
+        // Short ones and long ones: some end between any two accesses to memory.
+        Schedule::Shuffled { .. } | Schedule::Unfair { .. } => {
+            let most = 1 << random.below(13);
+            1 + i64::try_from(random.below(most)).unwrap_or(0)
+        }
+    }
+}
+
 impl<const N: usize> Queue<N> {
     pub(super) fn new(launch: &ScheduledLaunch<'_>) -> Self {
         let count = launch.groups();
@@ -498,14 +510,7 @@ impl<const N: usize> Worker<'_, '_, N> {
                 index += 1;
                 continue;
             }
-            let slice = match self.launch.schedule {
-                Schedule::InOrder => SLICE,
-                // Short ones and long ones: some end between any two accesses to memory.
-                Schedule::Shuffled { .. } | Schedule::Unfair { .. } => {
-                    let most = 1 << group.random.below(13);
-                    1 + i64::try_from(group.random.below(most)).unwrap_or(0)
-                }
-            };
+            let slice = slice(self.launch.schedule, &mut group.random);
             let event = self.strand(&mut group.shared, subgroup, index, slice);
             match event {
                 Event::Done => {
