@@ -92,7 +92,7 @@ impl Font {
 
     /// Estimates the width of `text` in pixels, on the safe side for common sans-serif fonts.
     ///
-    /// The viewer's fonts are not known: letters have the widths of DejaVu Sans, which is among the
+    /// The viewer's fonts are not known: letters have the widths of `DejaVu Sans`, which is among the
     /// widest, rounded up to those of a few classes.
     #[expect(clippy::cast_possible_truncation, reason = "a label's length in pixels")]
     pub(super) fn width(self, text: &str) -> i32 {
@@ -149,13 +149,8 @@ fn per_mille(letter: char, bold: bool) -> i64 {
                 840
             }
         }
-        'm' | 'M' | 'W' | '%' | '@' | '…' => {
-            if bold {
-                1100
-            } else {
-                1000
-            }
-        }
+        'm' | 'M' | 'W' | '%' | '@' | '…' if bold => 1100,
+        'm' | 'M' | 'W' | '%' | '@' | '…' => 1000,
         'A'..='Z' => {
             if bold {
                 775

@@ -107,6 +107,7 @@ fn operations(dispatch: &Dispatch, counts: &[BlockTotals]) -> i128 {
 
 /// The launch with a copy of one dispatch's entry point in which lanes are the invocations `order`, in
 /// workgroups of `size`, and the line on which each loads its number. Nothing where an argument is no built-in value.
+#[expect(clippy::too_many_lines, reason = "the copy's parts, one after the other")]
 fn edit(launch: &Launch, number: usize, order: &[u64], size: u32) -> Option<(Launch, u32)> {
     let dispatch = launch.dispatches.get(number)?;
     let Workgroups::Direct(grid) = dispatch.workgroups else { return None };

@@ -148,6 +148,7 @@ fn times(run: &Run) -> (usize, usize) {
 }
 
 /// Adds the functions to an environment; `up` leads from the page to the checkout.
+#[expect(clippy::too_many_lines, reason = "a list of what templates call")]
 pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>, up: &str) {
     let all = Arc::clone(records);
     environment.add_function("all", move |record: String, selection: String, what: String| {
@@ -228,6 +229,7 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
 }
 
 /// Adds the functions that give texts and links.
+#[expect(clippy::too_many_lines, reason = "a list of what templates call")]
 fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up: &str) {
     let (of, to) = (Arc::clone(records), up.to_owned());
     environment.add_function("record", move |name: String| {
