@@ -181,7 +181,7 @@ pub(super) fn unchanged_launches() {
     let rows = record["measurements"].as_array_mut().unwrap();
     let block = &mut rows[3]["dispatches"][0]["blocks"][0];
     block["executions"] = (block["executions"].as_u64().unwrap() * 3).into();
-    program::write(&path, &record.to_string());
+    program::write(&path, record.to_string());
     let (code, stdout, stderr) = compare(&folder, &["a", "b"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("Unchanged, and not shown: "), "{stdout}");

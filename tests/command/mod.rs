@@ -20,6 +20,7 @@ use crate::devices::check_against_model;
 use crate::support::program;
 
 /// Every check as a trial.
+#[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
     let checks: [(&str, fn()); 64] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),

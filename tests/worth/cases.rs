@@ -66,6 +66,7 @@ enum Edit {
 
 /// What came out.
 #[derive(Clone, Debug)]
+#[allow(dead_code, reason = "`lab worth` reads what no test does")]
 pub(crate) struct Checked {
     /// The first card's kind and line.
     pub(crate) first: Option<(Rule, u32)>,
