@@ -7,11 +7,13 @@
 //! tolerance, since devices contract, reorder and approximate; the launch file says them. Texels of a
 //! normalised format may lie one step of the format apart.
 
-use super::DIFFERENCES_SHOWN;
 use crate::kernel::captured::After;
 use crate::kernel::scalars;
 use crate::layout::{ScalarType, Shape};
 use crate::texture::{SampledKind, TextureFormat, TextureLayout};
+
+/// How many differing elements a mismatch lists.
+pub(super) const DIFFERENCES_SHOWN: usize = 5;
 
 /// Elements that differ.
 #[derive(Debug, PartialEq)]

@@ -36,9 +36,6 @@ use crate::layout::ScalarType;
 use function::{ELEMENTS_PER_TASK, Function, Observing, choice, count, floats, to_element, words};
 pub use function::{Element, Expected, Outputs};
 
-/// How many differing elements a mismatch lists.
-const DIFFERENCES_SHOWN: usize = 5;
-
 /// Whether outputs are right.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutputVerdict {
@@ -224,7 +221,7 @@ fn compare(
                 elements.enumerate().filter_map(|(index, both)| Some((index, wrong(both)?)))
             {
                 count += 1;
-                if first.len() < DIFFERENCES_SHOWN {
+                if first.len() < after::DIFFERENCES_SHOWN {
                     first.push((task * ELEMENTS_PER_TASK + index, found, expected));
                 }
             }
@@ -232,7 +229,8 @@ fn compare(
         })
         .collect();
     let count = parts.iter().map(|(count, _)| count).sum();
-    let first = parts.into_iter().flat_map(|(_, first)| first).take(DIFFERENCES_SHOWN).collect();
+    let first =
+        parts.into_iter().flat_map(|(_, first)| first).take(after::DIFFERENCES_SHOWN).collect();
     (count > 0).then(|| Mismatch {
         buffer: name.to_owned(),
         against: "the reference",

@@ -206,7 +206,7 @@ pub fn prepare(
     let alone = if n_is_described { None } else { build(without).ok() };
     let n_is_used = alone.is_none();
     if let (false, Some(n)) = (n_is_used, request.n) {
-        return Err(unfit(format!("--n {n} has no effect: nothing of the launch follows from n")));
+        return Err(unfit(format!("n = {n} has no effect: nothing of the launch follows from n")));
     }
     let mut launch = alone.map_or_else(|| build(parameters), Ok)?;
     launch.file.clone_from(&request.file);
