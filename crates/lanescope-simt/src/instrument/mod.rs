@@ -151,7 +151,7 @@ impl Instrumented {
     ///
     /// # Panics
     ///
-    /// When `bytes` is shorter than the buffer that [`Self::binding`] asks for.
+    /// When `bytes` is shorter than [`CounterBinding::size`].
     pub fn most_in_a_stripe(&self, bytes: &[u8], blocks: &[BlockId]) -> Option<u64> {
         self.decoding.most_in_a_stripe(bytes, blocks)
     }
