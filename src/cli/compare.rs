@@ -180,7 +180,9 @@ fn print(
     let columns = terminal_columns();
     let [a, b] = names;
     writeln!(out, "{}", fold(&format!("A is {a}, B is {b}"), "", columns))?;
-    let one_kernel = launches.windows(2).all(|pair| pair[0].kernels == pair[1].kernels);
+    // Launches of a sweep are rows of one table: by themselves nothing would say which is which.
+    let one_kernel = launches.windows(2).all(|pair| pair[0].kernels == pair[1].kernels)
+        && comparison.rows.windows(2).all(|pair| pair[0].parameters == pair[1].parameters);
     if comparison.rows.is_empty() {
         writeln!(out, "The two have no launch in common.")?;
     } else if one_kernel && launches.len() == comparison.rows.len() {
