@@ -194,7 +194,7 @@ fn captured() {
     let ended = profile("good");
     ended.says("good", 0, "");
     assert!(!ended.stdout.contains("n = "), "{}", ended.stdout);
-    run(&folder, &[], &["profile", "good", "--n", "64"], 20).says("n", 2, "--n 64 has no effect");
+    run(&folder, &[], &["profile", "good", "--n", "64"], 20).says("n", 2, "n = 64 has no effect");
     let launch = |number: usize, change: (&str, &str), words: &str| {
         assert!(CAPTURE.contains(change.0), "{}", change.0);
         let name = format!("bad{number}");

@@ -435,7 +435,7 @@ fn a_captured_dispatch_binds_by_place_and_says_nothing_of_n() {
     assert_eq!(launch.after["output"].bytes, [7; 64]);
     let given = ProfileRequest { n: Some(64), ..request(FILTER, CAPTURED) };
     let message = prepare(&given, &mut captured_file).unwrap_err().to_string();
-    assert!(message.contains("--n 64 has no effect"), "{message}");
+    assert!(message.contains("n = 64 has no effect"), "{message}");
     let lacking = CAPTURED.replacen("binding = 2", "binding = 8", 1);
     let message = prepare(&request(FILTER, &lacking), &mut captured_file).unwrap_err().to_string();
     assert!(message.contains("holds nothing for `index` at @group(0) @binding(2)"), "{message}");

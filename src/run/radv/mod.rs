@@ -14,12 +14,13 @@
 //! |---|---|
 //! | `branches` | what the compiler did to each branch |
 //! | `brought` | the machine code that lanescope brings, for machines without Mesa |
-//! | `compiled` | machine code of entry points, and where it comes from |
+//! | `compiled` | what is compiled, and what comes of it |
 //! | `driver` | the only place that sees ash: SPIR-V in, machine code and texts out |
 //! | `facts` | from the driver's texts to the interpreter's facts, and to lines beside the instructions |
 //! | `matching` | which instructions are which block of the source |
 //! | `place` | which places there are, and what they give |
 //! | `runner` | the device: a launch compiled, executed and matched |
+//! | `source` | where machine code comes from |
 
 pub mod branches;
 pub mod brought;
@@ -31,6 +32,7 @@ mod facts;
 pub mod matching;
 mod place;
 mod runner;
+mod source;
 
 pub use runner::{Disturb, Executed, Matched, RadvRunner, STEPS_MAX};
 

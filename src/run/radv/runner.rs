@@ -17,9 +17,10 @@ use crate::run::{
 };
 
 use super::branches::{Compared, Unit, units};
-use super::compiled::{CodeSource, Compiled, ToCompile};
+use super::compiled::{Compiled, ToCompile};
 use super::matching::{Match, Matching, Ran};
 use super::place::{GIVES, Place};
+use super::source::CodeSource;
 
 /// Instructions that one wave may execute.
 pub const STEPS_MAX: u64 = 1 << 32;

@@ -53,14 +53,17 @@ fn refusals(source: &str) -> BTreeMap<Change, Option<Refused>> {
 }
 
 #[test]
-fn what_ties_invocations_to_their_place_is_a_reason() {
-    let of = |arguments: &str, rest: &str| {
-        refusals(&shader(64, arguments, rest))[&Change::OrderByBranch]
+fn what_ties_invocations_to_their_workgroup_lets_them_change_places_in_it() {
+    let of = |rest: &str| {
+        let found = trials(&shader(64, "", rest), Budget::Everything).trials;
+        let order = found.into_iter().find(|trial| trial.change == Change::OrderByBranch);
+        let order = order.expect("a trial");
+        (order.refused, order.after.is_some(), order.within_workgroup)
     };
-    assert_eq!(of("", ""), None);
-    assert_eq!(of("", "workgroupBarrier();"), Some(Refused::Barriers));
-    assert_eq!(of("", "shared_words[0] = 1u;"), Some(Refused::WorkgroupMemory));
-    assert_eq!(of("", "own += subgroupAdd(own);"), Some(Refused::SubgroupOperations));
+    assert_eq!(of(""), (None, true, false));
+    assert_eq!(of("workgroupBarrier();"), (None, true, true));
+    assert_eq!(of("shared_words[0] = 1u;"), (None, true, true));
+    assert_eq!(of("own += subgroupAdd(own);"), (Some(Refused::SubgroupOperations), false, false));
 }
 
 #[test]

@@ -27,7 +27,6 @@ use naga::{
 
 use super::context::{BodyBuilder, CounterContext};
 use super::plan::{CounterAction, Loop, LoopId, Planned};
-use crate::program::walk::Exits;
 use crate::program::{Body, Node};
 
 /// Rewrites a function.
@@ -243,7 +242,7 @@ impl Rewriter<'_> {
 
     /// Behind a construct from which lanes returned: they go on leaving.
     fn leave_returned(&mut self, node: &Node, stretches: bool, block: &mut Block) {
-        let Some(returned) = self.returned.filter(|_| Exits::of_node(node).returns) else { return };
+        let Some(returned) = self.returned.filter(|_| node.exits().returns) else { return };
         let accept = if self.in_stretches() {
             self.leave()
         } else if stretches {

@@ -11,11 +11,11 @@ use std::ops::Range;
 
 use naga::{Expression, Function, Handle, Module, Span};
 
+use super::exits::Exits;
 use super::source::Text;
 use super::structure::{Body, Node, Straight, Structure};
 use super::uniformity::{Class, Classes, classes};
 use super::visit::{Jump, Meeting, effect};
-use super::walk::Exits;
 use crate::units::BlockId;
 
 /// A block's place in structured control flow.
@@ -137,7 +137,7 @@ impl FlowWalk<'_> {
                 self.straight(straight, after.take());
                 before = Some(straight.block);
                 self.settle(&mut pending, straight.block);
-                all = all.then(Exits::of_node(node));
+                all = all.then(node.exits());
                 continue;
             }
             let number = self.first + self.next;
@@ -201,7 +201,7 @@ impl FlowWalk<'_> {
                 inside = inside.or(self.part(continuing, part));
             }
         }
-        Exits::of_construct(node, inside)
+        node.exits_by(inside)
     }
 
     fn part(&mut self, body: &Body, enclosure: Enclosure) -> Exits {

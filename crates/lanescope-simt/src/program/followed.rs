@@ -21,7 +21,6 @@ use super::operands::of_expression;
 use super::source::Text;
 use super::structure::{Body, Node, Structure};
 use super::visit::{Jump, Meeting, effect};
-use super::walk::Exits;
 
 /// The values that decide something.
 #[derive(Clone, Debug, Default)]
@@ -395,13 +394,13 @@ impl Walk<'_, '_> {
                     }
                 }
                 Node::If { condition, accept, reject, span } => {
-                    let leaves = !self.loops.is_empty() && Exits::of_node(node).any();
+                    let leaves = !self.loops.is_empty() && node.exits().any();
                     self.condition(*condition, *span, leaves);
                     self.body(accept);
                     self.body(reject);
                 }
                 Node::Switch { selector, cases, span } => {
-                    let leaves = !self.loops.is_empty() && Exits::of_node(node).any();
+                    let leaves = !self.loops.is_empty() && node.exits().any();
                     self.condition(*selector, *span, leaves);
                     for case in cases {
                         self.body(&case.body);

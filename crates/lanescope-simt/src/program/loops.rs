@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 use naga::{Expression, Function, Handle, Literal, Statement};
 
-use super::walk::{Exits, for_each_block, for_each_construct};
+use super::walk::{for_each_block, for_each_construct};
 use super::{Body, Node, Program, Straight};
 use crate::units::BlockId;
 
@@ -311,7 +311,7 @@ fn for_each_loop(program: &Program, see: &mut dyn FnMut(&Body, &Body)) {
 fn head(inside: &Body) -> Option<BlockId> {
     let reached = inside.nodes.iter().scan(true, |goes_on, node| {
         let here = goes_on.then_some(node);
-        *goes_on &= !Exits::of_node(node).any();
+        *goes_on &= !node.exits().any();
         here
     });
     reached.filter_map(first_block).next().map(|straight| straight.block)

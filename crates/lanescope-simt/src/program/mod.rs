@@ -16,6 +16,7 @@ pub mod builtin;
 pub mod constructs;
 pub mod emit;
 mod error;
+pub mod exits;
 mod fixed;
 pub(crate) mod followed;
 mod language;

@@ -24,9 +24,9 @@ use naga::{
     SwitchValue, TypeInner,
 };
 
+use super::exits::Exits;
 use super::source::{Location, Text};
 use super::visit::{Control, Jump, effect};
-use super::walk::Exits;
 use crate::units::BlockId;
 
 /// A structured body as a tree.
@@ -36,7 +36,7 @@ pub struct Body {
     pub nodes: Vec<Node>,
     /// How lanes leave it. Kept here, since whoever asks at each depth of a chain of `else if`s would
     /// else walk the rest of the chain each time.
-    pub(super) exits: Exits,
+    exits: Exits,
     /// The constructs in it, those inside them included.
     pub(super) constructs: usize,
 }
@@ -44,9 +44,14 @@ pub struct Body {
 impl Body {
     /// A body of these nodes.
     fn new(nodes: Vec<Node>) -> Self {
-        let exits = nodes.iter().map(Exits::of_node).fold(Exits::THROUGH, Exits::then);
+        let exits = nodes.iter().map(Node::exits).fold(Exits::THROUGH, Exits::then);
         let constructs = nodes.iter().map(Node::constructs).sum();
         Self { nodes, exits, constructs }
+    }
+
+    /// How lanes leave it.
+    pub fn exits(&self) -> Exits {
+        self.exits
     }
 }
 
@@ -94,6 +99,47 @@ pub enum Node {
     },
 }
 
+impl Node {
+    /// The bodies inside it, in the text's order: an `if`'s two, a `switch`'s cases, a loop's body
+    /// and `continuing`; a block has none.
+    pub fn bodies(&self) -> impl Iterator<Item = &Body> {
+        let (pair, cases): (_, &[Case]) = match self {
+            Self::Straight(_) => (None, &[]),
+            Self::If { accept, reject, .. } => (Some([accept, reject]), &[]),
+            Self::Switch { cases, .. } => (None, cases),
+            Self::Loop { body, continuing, .. } => (Some([body, continuing]), &[]),
+        };
+        pair.into_iter().flatten().chain(cases.iter().map(|case| &case.body))
+    }
+
+    /// The constructs that it consists of: itself, and those inside it; a block has none.
+    pub fn constructs(&self) -> usize {
+        let inside = self.bodies().map(|body| body.constructs);
+        usize::from(!matches!(self, Self::Straight(_))) + inside.sum::<usize>()
+    }
+
+    /// How lanes leave it, seen from the body that it is a part of.
+    pub fn exits(&self) -> Exits {
+        self.exits_by(self.bodies().map(Body::exits).fold(Exits::default(), Exits::or))
+    }
+
+    /// How lanes leave it, from how they leave any of its bodies.
+    pub fn exits_by(&self, inside: Exits) -> Exits {
+        match self {
+            Self::Straight(straight) => straight.jump().map_or(Exits::THROUGH, Exits::of_jump),
+            Self::If { .. } => inside,
+            // A `break` in a switch leaves the switch only.
+            Self::Switch { .. } => {
+                Exits { breaks: false, falls: inside.falls || inside.breaks, ..inside }
+            }
+            Self::Loop { break_if, .. } => {
+                let falls = inside.breaks || break_if.is_some();
+                Exits { breaks: false, continues: false, returns: inside.returns, falls }
+            }
+        }
+    }
+}
+
 /// A basic block: statements of which none is a branch.
 #[derive(Clone, Debug)]
 pub struct Straight {
@@ -102,6 +148,13 @@ pub struct Straight {
     /// Its statements with their places; never `Block`, `If`, `Switch` or `Loop`; never empty. A jump
     /// is the last.
     pub statements: Vec<(Statement, Span)>,
+}
+
+impl Straight {
+    /// The jump by which its lanes leave at its end.
+    pub fn jump(&self) -> Option<Jump> {
+        effect(&self.statements.last()?.0).leaves
+    }
 }
 
 /// A case of a switch.

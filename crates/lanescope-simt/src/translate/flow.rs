@@ -15,7 +15,6 @@ pub(super) use self::reach::{subgroups_in, tracked};
 use super::frame::{EnclosingConstruct, TranslatedFunction};
 use super::text::{bare, negate};
 use super::{Result, Writer};
-use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Straight};
 
 /// Where a construct stands in its function.
@@ -37,7 +36,7 @@ impl<'a> Writer<'a> {
             return false;
         }
         // Lanes that stay inside and ask nobody need no mask: C++'s own branches do.
-        let exits = Exits::of_node(node);
+        let exits = node.exits();
         let breaks = frame.constructs.last().is_some_and(|around| around.tracked);
         let continues = frame.constructs.iter().rev().find(|around| around.repeats);
         subgroups_in_node(&self.tracked, node)
@@ -216,7 +215,7 @@ impl<'a> Writer<'a> {
             }
         }
         frame.close("}");
-        Ok(waits(Exits::of_node(node), tail))
+        Ok(waits(node.exits(), tail))
     }
 
     /// Writes a branch of which one arm's lanes all leave, where nobody waits for them: they break
@@ -238,9 +237,9 @@ impl<'a> Writer<'a> {
             Some(Ending::Return) => frame.direct && outermost,
             None => false,
         };
-        let (gone, asked, others) = if possible(accept) && !Exits::of_body(reject).any() {
+        let (gone, asked, others) = if possible(accept) && !reject.exits().any() {
             (accept, condition.to_owned(), reject)
-        } else if possible(reject) && !Exits::of_body(accept).any() {
+        } else if possible(reject) && !accept.exits().any() {
             (reject, negate(condition), accept)
         } else {
             return Ok(false);
@@ -355,11 +354,11 @@ impl<'a> Writer<'a> {
             return Ok(false);
         }
         // Behind the switch, who waited to leave it has left it.
-        let breaks = cases.iter().any(|case| Exits::of_body(&case.body).breaks);
+        let breaks = cases.iter().any(|case| case.body.exits().breaks);
         if breaks && frame.leaving {
             frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
         }
-        Ok(waits(Exits::of_node(node), tail))
+        Ok(waits(node.exits(), tail))
     }
 
     /// Writes the masks of a switch's arms: for each case its arm's, where that asks for one.
@@ -440,8 +439,7 @@ impl<'a> Writer<'a> {
         }
         // C++'s `continue` would skip `continuing`: it becomes a jump to before it.
         let plain = continuing.nodes.is_empty() && break_if.is_none();
-        let label =
-            (Exits::of_body(body).continues && !plain).then(|| self.namer.call("continuing"));
+        let label = (body.exits().continues && !plain).then(|| self.namer.call("continuing"));
         let construct = EnclosingConstruct { repeats: true, tracked: false, label: label.clone() };
         frame.constructs.push(construct);
         frame.open(self.line(span), "while (true) {");
@@ -485,7 +483,7 @@ impl<'a> Writer<'a> {
         // Whether the body noted that lanes leave: where all jumped at once, nobody waits.
         let waits = frame.leaving;
         frame.leaving |= leaving;
-        let exits = Exits::of_body(body);
+        let exits = body.exits();
         if waits && (exits.breaks || exits.returns) {
             let goes_on = if exits.continues {
                 "leaving == STAYS || leaving == CONTINUES"
@@ -515,7 +513,7 @@ impl<'a> Writer<'a> {
         if waits && exits.breaks {
             frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
         }
-        Ok(waits && Exits::of_node(node).returns)
+        Ok(waits && node.exits().returns)
     }
 
     // Leaving

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::program::uniformity::{Class, Classes, classes};
 use crate::program::visit::{Meeting, effect};
-use crate::program::walk::{Exits, for_each_statement};
+use crate::program::walk::for_each_statement;
 use crate::program::{Body, Node, Program, Straight};
 
 /// What is inside a part of a program, callees included.
@@ -65,8 +65,7 @@ impl Shape {
                 inside = inside.or(self.survey(function, body, next));
             }
             if matches!(node, Node::Loop { .. }) {
-                inside.parts =
-                    Exits::of_node(node).returns && !self.is_uniform(function, construct);
+                inside.parts = node.exits().returns && !self.is_uniform(function, construct);
             } else {
                 inside.parts |= !self.is_uniform(function, construct);
             }

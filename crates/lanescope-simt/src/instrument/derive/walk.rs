@@ -5,9 +5,9 @@
 
 use super::{Around, Class, ClassFlow, CountSource, Planner};
 use crate::instrument::plan::{Bits, CounterAction, Loop, Planned};
+use crate::program::exits::Exits;
 use crate::program::trips::{constant_turns, leaves};
 use crate::program::visit::effect;
-use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Straight};
 
 impl Planner<'_> {
@@ -27,7 +27,7 @@ impl Planner<'_> {
                 }
                 Node::Loop { .. } => {
                     self.repeat(body, index, planned, class, flow);
-                    if Exits::of_node(node).any() {
+                    if node.exits().any() {
                         // Some may have returned.
                         flow = if matches!(flow, ClassFlow::Uniform(_)) {
                             ClassFlow::Elected
@@ -91,7 +91,7 @@ impl Planner<'_> {
             self.around.pop();
         }
         self.construct = end;
-        let left = Exits::of_node(node);
+        let left = node.exits();
         // No lane can leave from inside: those that came to the branch are those behind it, and nothing
         // is counted anew.
         if !left.any() {
@@ -123,7 +123,7 @@ impl Planner<'_> {
         // Lanes go to one of the arms each, and none goes past them.
         let complete = exclusive && arms.iter().all(|(body, real)| !real || !body.nodes.is_empty());
         let there = |body: &Body| !body.nodes.is_empty();
-        let stays = |index: &usize| there(arms[*index].0) && Exits::of_body(arms[*index].0).falls;
+        let stays = |index: &usize| there(arms[*index].0) && arms[*index].0.exits().falls;
         // The arm that is not counted had better be one whose lanes come to its end: the class of an
         // arm that leaves is asked for again behind the branch.
         let last = (0..arms.len()).rev().find(stays);
@@ -167,7 +167,7 @@ impl Planner<'_> {
         else {
             return None;
         };
-        if !Exits::of_body(arm).only_breaks() {
+        if !arm.exits().only_breaks() {
             return None;
         }
         let left = stretches.and_then(|id| Some((self.plan.loops[id.0].left?, id)));
@@ -196,7 +196,7 @@ impl Planner<'_> {
     ) -> Option<Class> {
         // A switch has `break`s of its own, which leave nothing but the switch: it is counted anew.
         let Node::If { .. } = node else { return None };
-        let of: Vec<Exits> = arms.iter().map(|(body, _)| Exits::of_body(body)).collect();
+        let of: Vec<Exits> = arms.iter().map(|(body, _)| body.exits()).collect();
         // One arm's lanes all leave and the other's all stay: those behind are those that stayed.
         let gone = (0..2).find(|arm| of[*arm].any() && !of[*arm].falls)?;
         if of[1 - gone].any() {
@@ -235,7 +235,7 @@ impl Planner<'_> {
             index,
             outermost,
         );
-        let left = Exits::of_body(body);
+        let left = body.exits();
         let together =
             turns.is_some() || (self.shape.is_uniform(self.function, construct) && !left.returns);
         // A copy of the number: the survey looks ahead, and the walk over the body counts again.

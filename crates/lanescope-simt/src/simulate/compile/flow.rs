@@ -13,7 +13,7 @@ use super::{
     index,
 };
 use crate::program::visit::Jump;
-use crate::program::walk::{Exits, for_each_block};
+use crate::program::walk::for_each_block;
 use crate::program::{Body, Case, Location, Node, Straight};
 use crate::simulate::op::{Op, Reg, Slot};
 use crate::units::BlockId;
@@ -329,7 +329,7 @@ impl<'a> CodeBuilder<'a> {
         let (slots, top, aliases) = (self.slots, self.top, frame.aliases.len());
         let (exits, continued) = (self.slot()?, self.slot()?);
         let (head, end) = (self.label(), self.label());
-        let continues = Exits::of_body(body).continues;
+        let continues = body.exits().continues;
         let gathers = self.postponed.is_some_and(|postponed| waits_in(body, postponed.arm));
         self.push(Op::LoopBegin { exits })?;
         if gathers {

@@ -5,8 +5,8 @@
 
 use naga::{Barrier, Statement};
 
+use crate::program::exits::Exits;
 use crate::program::visit::{Jump, Meeting, effect};
-use crate::program::walk::Exits;
 use crate::program::{Body, Node, Structure};
 
 /// The statement that a body ends with, where no lane leaves it otherwise.
@@ -63,7 +63,7 @@ fn subgroup(tracked: &[bool], statement: &Statement) -> bool {
 pub(super) fn ending(body: &Body) -> Option<Ending> {
     let (last, before) = body.nodes.split_last()?;
     let Node::Straight(straight) = last else { return None };
-    if before.iter().any(|node| Exits::of_node(node).any()) {
+    if before.iter().any(|node| node.exits().any()) {
         return None;
     }
     match straight.jump()? {
