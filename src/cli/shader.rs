@@ -86,7 +86,7 @@ pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 ///
 /// What cannot be read, and options that have no effect.
 pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileRequest, Failure> {
-    if shader.is_dir() {
+    if captured::is_captured(shader) {
         return captured_request(shader, how);
     }
     let bytes = read_shader(shader)?;

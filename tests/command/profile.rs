@@ -436,7 +436,7 @@ pub(super) fn out_of_bounds() {
     assert_eq!(code, 0, "{stderr}");
     assert!(run.measurements[0].flags.contains(&Flag::at(Tag::ReadOutOfBounds, [8])));
     assert!(
-        stderr.contains("read_out_of_bounds_line_8") && stderr.contains("--strict"),
+        stderr.contains("read_out_of_bounds_line_8") && stderr.contains("A strict run of"),
         "{stderr}"
     );
     let (code, run, stderr) = sim_32(&folder, &["far.wgsl", "--strict"]);

@@ -236,9 +236,9 @@ fn families() {
     assert_eq!(run.measurements.len(), (1 + 2 * 2) * 3 * widths.len());
     let arguments = ["sparse", "--quick", "-a", "density=[0.02,1]"];
     let run = verified(&arguments, &widths);
-    // Two maps and two of attention show one value beside the default, one of each with both of `sort`,
-    // and so are two of the three that have lists of their own.
-    assert_eq!(run.measurements.len(), (4 * 2 + 2 * 4 + 5) * 2 * widths.len());
+    // Two maps and three of attention show one value beside the default, one map and two of attention with
+    // both of `sort`, and so are two of the three that have lists of their own.
+    assert_eq!(run.measurements.len(), (4 * 2 + 3 * 4 + 5) * 2 * widths.len());
     let arguments =
         ["moe", "--quick", "-a", "n=70", "-a", "top=[1,2]", "-a", "routing=[even,skewed,one]"];
     let run = verified(&arguments, &widths);

@@ -122,14 +122,14 @@ fn profiled(name: &str, arguments: &[&str]) -> (String, String) {
     let (_, section) = text.split_once(&format!("## {name}\n```wgsl\n")).unwrap();
     let folder = TempDir::new().unwrap();
     program::write(&folder.path().join("a.wgsl"), section.split_once("```").unwrap().0);
-    let all = [&["profile", "a.wgsl", "--device", "sim:32"], arguments].concat();
+    let all = [&["profile", "a.wgsl"], arguments].concat();
     let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &all));
     assert_eq!(code, 0, "{stderr}");
     (stdout, stderr)
 }
 
 fn made_up_tree() {
-    let (stdout, _) = profiled("bvh", &["--n", "1024"]);
+    let (stdout, _) = profiled("bvh", &["--device", "sim:32", "--n", "1024"]);
     let note = stdout.find("nodes").unwrap_or_else(|| panic!("{stdout}"));
     let advice = stdout.find("Advice").unwrap_or(stdout.len());
     assert!(note < advice, "{stdout}");
@@ -137,12 +137,12 @@ fn made_up_tree() {
 }
 
 fn default_launch() {
-    let (_, stderr) = profiled("scan", &["--n", "4096"]);
+    let (_, stderr) = profiled("scan", &["--device", "sim:32", "--n", "4096"]);
     assert!(stderr.contains("out of bounds") && stderr.contains("--workgroups"), "{stderr}");
 }
 
 fn scattered() {
-    let (stdout, _) = profiled("stride", &["--n", "4096"]);
+    let (stdout, _) = profiled("stride", &["--device", "sim:32", "--n", "4096"]);
     assert!(!stdout.contains("Nothing to advise"), "{stdout}");
     for card in ["scattered_access", "crowded_atomic"] {
         assert!(stdout.contains(card), "{card}: {stdout}");
@@ -158,7 +158,7 @@ fn made_up_offsets() {
         "{stdout}"
     );
     assert!(stdout.contains("elements = \"n + 1\""), "{stdout}");
-    let (stdout, stderr) = profiled("spmv", &["--n", "4096"]);
+    let (stdout, stderr) = profiled("spmv", &["--device", "sim:32", "--n", "4096"]);
     assert!(stdout.contains("of generated data"), "{stdout}");
     assert!(!stderr.contains("out of bounds"), "{stderr}");
 }

@@ -205,7 +205,9 @@ pub fn prepare(
     without.remove(SIZE);
     let alone = if n_is_described { None } else { build(without).ok() };
     let n_is_used = alone.is_none();
-    if let (false, Some(n)) = (n_is_used, request.n) {
+    // One n may be meant for many shaders, of which some have a launch of their own; a captured dispatch
+    // is what a program ran, and has no n.
+    if let (false, Some(n), Some(_)) = (n_is_used, request.n, &description.capture) {
         return Err(unfit(format!("n = {n} has no effect: nothing of the launch follows from n")));
     }
     let mut launch = alone.map_or_else(|| build(parameters), Ok)?;

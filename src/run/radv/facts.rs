@@ -161,8 +161,11 @@ pub(super) fn lines(code: &Code, words: &[u32], listing: &str) -> Vec<Option<Str
         let at = code.offset(index) / 4;
         let encoded = &words[at..at + instruction.length];
         let mut found = None;
-        // A line of other words is skipped where one of the next has them.
-        let ahead = listed.clone().take(3).position(|(_, shown)| shown == encoded);
+        // A line of other words is skipped where one of the next has them; not for an instruction that repeats
+        // the one before, whose line may be left out.
+        let repeats = index > 0 && words[..at].ends_with(encoded);
+        let mut next = listed.clone().take(if repeats { 1 } else { 3 });
+        let ahead = next.position(|(_, shown)| shown == encoded);
         if let Some(skipped) = ahead {
             found = listed.nth(skipped).map(|(text, _)| text);
         }
