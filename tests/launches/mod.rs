@@ -12,8 +12,8 @@
 //! commit.
 //!
 //! Taken anew since: executions of kernels with a partition by class, whose texts became portable
-//! WGSL, with a function more for the width that a workgroup's barriers depend on; runs of `hot_loops`,
-//! which has a kernel more.
+//! WGSL, with a function more for the width that a workgroup's barriers depend on; runs of `hot_loops` and `sparse`,
+//! which have a kernel more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -113,8 +113,8 @@ fn no_card_overstates() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What `lanescope profile` prints of a shader of the trial.
-fn profiled(name: &str, arguments: &[&str]) -> (String, String) {
+/// A folder with a shader of the trial as `a.wgsl`.
+fn folder_of(name: &str) -> TempDir {
     let text = std::fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("src/analyze/advice/tests/trial.md"),
     );
@@ -122,14 +122,19 @@ fn profiled(name: &str, arguments: &[&str]) -> (String, String) {
     let (_, section) = text.split_once(&format!("## {name}\n```wgsl\n")).unwrap();
     let folder = TempDir::new().unwrap();
     program::write(&folder.path().join("a.wgsl"), section.split_once("```").unwrap().0);
-    let all = [&["profile", "a.wgsl"], arguments].concat();
-    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &all));
+    folder
+}
+
+/// What `lanescope profile` prints of it, on a simulator of 32 lanes.
+fn profiled(name: &str, n: &str) -> (String, String) {
+    let all = ["profile", "a.wgsl", "--device", "sim:32", "--n", n];
+    let (code, stdout, stderr) = program::parts(&program::run(&folder_of(name), &[], &all));
     assert_eq!(code, 0, "{stderr}");
     (stdout, stderr)
 }
 
 fn made_up_tree() {
-    let (stdout, _) = profiled("bvh", &["--device", "sim:32", "--n", "1024"]);
+    let (stdout, _) = profiled("bvh", "1024");
     let note = stdout.find("nodes").unwrap_or_else(|| panic!("{stdout}"));
     let advice = stdout.find("Advice").unwrap_or(stdout.len());
     assert!(note < advice, "{stdout}");
@@ -137,12 +142,12 @@ fn made_up_tree() {
 }
 
 fn default_launch() {
-    let (_, stderr) = profiled("scan", &["--device", "sim:32", "--n", "4096"]);
+    let (_, stderr) = profiled("scan", "4096");
     assert!(stderr.contains("out of bounds") && stderr.contains("--workgroups"), "{stderr}");
 }
 
 fn scattered() {
-    let (stdout, _) = profiled("stride", &["--device", "sim:32", "--n", "4096"]);
+    let (stdout, _) = profiled("stride", "4096");
     assert!(!stdout.contains("Nothing to advise"), "{stdout}");
     for card in ["scattered_access", "crowded_atomic"] {
         assert!(stdout.contains(card), "{card}: {stdout}");
@@ -152,13 +157,16 @@ fn scattered() {
 /// An array that is read at i and i + 1 and decides turns holds offsets: by default and in the file that
 /// `--init` writes, whose figures stay those of generated data.
 fn made_up_offsets() {
-    let (stdout, _) = profiled("spmv", &["--init"]);
+    let folder = folder_of("spmv");
+    let output = program::run(&folder, &[], &["profile", "a.wgsl", "--init"]);
+    assert_eq!(program::parts(&output).0, 0);
+    let written = std::fs::read_to_string(folder.path().join("a.toml")).unwrap();
     assert!(
-        stdout.contains("fill = { offsets = { last = \"8 * n\", lengths = \"uniform\" } }"),
-        "{stdout}"
+        written.contains("fill = { offsets = { last = \"8 * n\", lengths = \"uniform\" } }"),
+        "{written}"
     );
-    assert!(stdout.contains("elements = \"n + 1\""), "{stdout}");
-    let (stdout, stderr) = profiled("spmv", &["--device", "sim:32", "--n", "4096"]);
+    assert!(written.contains("elements = \"n + 1\""), "{written}");
+    let (stdout, stderr) = profiled("spmv", "4096");
     assert!(stdout.contains("of generated data"), "{stdout}");
     assert!(!stderr.contains("out of bounds"), "{stderr}");
 }
