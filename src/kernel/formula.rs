@@ -1,12 +1,12 @@
 //! Arithmetic in descriptions: `ceil(n / 256)`, `W / (1 - 0.5^W)`.
 //!
-//! Input: a formula and the values of its names. Output: a number. The parsing is exmex's; this
-//! file only binds names and words the errors.
+//! Input: a formula and the values of its names. Output: a number. The parsing is minijinja's, whose `**` is
+//! written `^` here; this file names the functions, binds names and words the errors.
 
 use std::collections::BTreeMap;
 
-use exmex::prelude::*;
-use exmex::{BinOp, FloatOpsFactory, MakeOperators, Operator};
+use minijinja::Environment;
+use minijinja::value::Rest;
 
 use super::expression::Formula;
 use super::limits::FORMULA_BYTES_MAX;
@@ -14,17 +14,41 @@ use super::limits::FORMULA_BYTES_MAX;
 /// Values by name.
 pub type Names = BTreeMap<String, f64>;
 
-/// What formulas know: exmex's operators of floats, and the greatest common divisor of whole numbers.
-#[derive(Clone, Debug)]
-struct Operators;
+type Function = fn(f64) -> f64;
 
-impl MakeOperators<f64> for Operators {
-    fn make<'a>() -> Vec<Operator<'a, f64>> {
-        let mut operators = FloatOpsFactory::<f64>::make();
-        let gcd = BinOp { apply: gcd, prio: 0, is_commutative: true };
-        operators.push(Operator::make_bin("gcd", gcd));
-        operators
+/// Functions of one number.
+const FUNCTIONS: [(&str, Function); 15] = [
+    ("abs", f64::abs),
+    ("ceil", f64::ceil),
+    ("cos", f64::cos),
+    ("exp", f64::exp),
+    ("floor", f64::floor),
+    ("fract", f64::fract),
+    ("ln", f64::ln),
+    ("log10", f64::log10),
+    ("log2", f64::log2),
+    ("round", f64::round),
+    ("signum", f64::signum),
+    ("sin", f64::sin),
+    ("sqrt", f64::sqrt),
+    ("tan", f64::tan),
+    ("trunc", f64::trunc),
+];
+
+/// What formulas know: operators of numbers and these functions.
+fn environment<'a>() -> Environment<'a> {
+    let mut known = Environment::empty();
+    for (name, function) in FUNCTIONS {
+        known.add_function(name, function);
     }
+    known.add_function("gcd", gcd);
+    known.add_function("max", |first: f64, others: Rest<f64>| {
+        others.iter().copied().fold(first, f64::max)
+    });
+    known.add_function("min", |first: f64, others: Rest<f64>| {
+        others.iter().copied().fold(first, f64::min)
+    });
+    known
 }
 
 /// The greatest common divisor of two whole numbers, by Euclid's algorithm; not a number for others.
@@ -64,26 +88,31 @@ pub fn evaluate_text(text: &str, names: &Names) -> Result<f64, String> {
         let bytes = text.len();
         return Err(format!("a formula has {bytes} bytes; at most {FORMULA_BYTES_MAX}"));
     }
-    let parsed = FlatEx::<f64, Operators>::parse(text)
-        .map_err(|error| format!("the formula `{text}` does not parse: {error}"))?;
-    let values: Vec<f64> = parsed
-        .var_names()
-        .iter()
-        .map(|name| {
-            names.get(name.as_str()).copied().ok_or_else(|| {
-                let known: Vec<&str> = names.keys().map(String::as_str).collect();
-                format!("the formula `{text}` names `{name}`; known here: {}", known.join(", "))
-            })
-        })
-        .collect::<Result<_, _>>()?;
+    let (known, powers) = (environment(), text.replace('^', "**"));
+    let parsed = known
+        .compile_expression(&powers)
+        .map_err(|error| format!("the formula `{text}` does not parse: {}", detail(&error)))?;
+    let asked = parsed.undeclared_variables(false);
+    let functions: Vec<&str> = known.globals().map(|(name, _)| name).collect();
+    let unknown = asked.iter().filter(|name| !names.contains_key(name.as_str()));
+    if let Some(name) = unknown.filter(|name| !functions.contains(&name.as_str())).min() {
+        let known: Vec<&str> = names.keys().map(String::as_str).collect();
+        return Err(format!("the formula `{text}` names `{name}`; known here: {}", known.join(", ")));
+    }
     let value = parsed
-        .eval(&values)
-        .map_err(|error| format!("the formula `{text}` cannot be worked out: {error}"))?;
+        .eval(names)
+        .and_then(f64::try_from)
+        .map_err(|error| format!("the formula `{text}` cannot be worked out: {}", detail(&error)))?;
     if value.is_finite() {
         Ok(value)
     } else {
         Err(format!("the formula `{text}` gives {value}, no finite number"))
     }
+}
+
+/// What was wrong, without the place in a template.
+fn detail(error: &minijinja::Error) -> String {
+    error.detail().map_or_else(|| error.kind().to_string(), str::to_owned)
 }
 
 /// Works out a formula that must give a whole number from 0 to 2^53.
@@ -117,7 +146,13 @@ mod tests {
         assert_eq!(value("ceil(n / 256)"), Ok(4.0));
         assert!((value("W * 0.5 / (1 - 0.5^W)").unwrap() - 16.000_000_003_7).abs() < 1e-9);
         assert!(value("W / q").unwrap_err().contains("known here: W, n"));
-        assert!(value("W / 0").unwrap_err().contains("no finite number"));
+        assert!(value("W / 0").unwrap_err().contains("cannot be worked out"));
+        assert!(value("ln(0)").unwrap_err().contains("no finite number"));
+        assert_eq!(value("max(min(W, 256), n / 10, 7) - gcd(W, 12)"), Ok(96.0));
+        assert_eq!(value("2^-1 * 2^3^1 + 7 % 4 - 1 / 2"), Ok(6.5));
+        assert!(value("ceil(W, 2)").unwrap_err().contains("cannot be worked out"));
+        assert!(value("nothing(W)").unwrap_err().contains("names `nothing`"));
+        assert!(value("'a'").unwrap_err().contains("cannot be worked out"));
         assert!(value("W +").unwrap_err().contains("does not parse"));
         let count = |text: &str| evaluate_count(&Formula::Text(text.into()), &names);
         assert_eq!(

@@ -13,7 +13,8 @@
 //!
 //! Taken anew since: executions of kernels with a partition by class, whose texts became portable
 //! WGSL, with a function more for the width that a workgroup's barriers depend on; runs of `hot_loops` and `sparse`,
-//! which have a kernel more.
+//! which have a kernel more; the lanes that `sparse/attention_separate` expects, whose formula is rounded in
+//! another place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
