@@ -97,12 +97,14 @@ pub fn evaluate_text(text: &str, names: &Names) -> Result<f64, String> {
     let unknown = asked.iter().filter(|name| !names.contains_key(name.as_str()));
     if let Some(name) = unknown.filter(|name| !functions.contains(&name.as_str())).min() {
         let known: Vec<&str> = names.keys().map(String::as_str).collect();
-        return Err(format!("the formula `{text}` names `{name}`; known here: {}", known.join(", ")));
+        return Err(format!(
+            "the formula `{text}` names `{name}`; known here: {}",
+            known.join(", ")
+        ));
     }
-    let value = parsed
-        .eval(names)
-        .and_then(f64::try_from)
-        .map_err(|error| format!("the formula `{text}` cannot be worked out: {}", detail(&error)))?;
+    let value = parsed.eval(names).and_then(f64::try_from).map_err(|error| {
+        format!("the formula `{text}` cannot be worked out: {}", detail(&error))
+    })?;
     if value.is_finite() {
         Ok(value)
     } else {

@@ -30,7 +30,7 @@ pub struct Trial {
     pub dispatch: u32,
     /// The file.
     pub file: String,
-    /// The line of the condition, of the loop or of the entry point's first operation, from 1.
+    /// The line of the condition, of the loop or of the size of workgroups, from 1.
     pub line: u32,
     /// Counts of the dispatch after the change, by block number; absent where it was not tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -382,7 +382,7 @@ impl Workshop<'_> {
         if (x * y * z).is_multiple_of(width) {
             return Ok(());
         }
-        let line = causes::first_line(self.program);
+        let line = causes::size_line(self.program);
         let place = fixed.contains(&Fixed::Workgroup) || y * z != 1;
         let count = fixed.contains(&Fixed::WorkgroupCount);
         let refused = refused

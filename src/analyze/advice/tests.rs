@@ -205,7 +205,7 @@ fn workgroups_of_no_whole_subgroups() {
     let text = |size: u32| shader(size, "for (var i = 0u; i < 8u; i++) { sum = mixed(sum); }");
     let run = simulated(&text(48), random_words(), 64, &[32]);
     let cards = advice_in(&run);
-    assert_eq!(named(&cards), ["workgroup_size 8"]);
+    assert_eq!(named(&cards), ["workgroup_size 6"]);
     assert!(
         cards[0].sentence.contains("make them 64 large")
             || cards[0].sentence.contains("make them 32")

@@ -47,9 +47,13 @@ pub(super) fn operations(program: &Program, counts: &[BlockTotals]) -> u128 {
     pairs.map(|(block, count)| u128::from(block.ops) * u128::from(count.executions.0)).sum()
 }
 
-/// The line of the entry point's first block.
-pub(super) fn first_line(program: &Program) -> u32 {
+/// The line on which the size of workgroups stands; where the text has none, as SPIR-V's, that of the entry
+/// point's first block.
+pub(super) fn size_line(program: &Program) -> u32 {
     let name = &program.entry_point().name;
+    if let Some(line) = program.text().workgroup_size_line(name) {
+        return line;
+    }
     let first = program.blocks().iter().find(|block| block.function == *name);
     first.map_or(1, |block| block.location.line)
 }

@@ -233,6 +233,14 @@ impl Text {
         sizes.max_by_key(|(_, size)| *size)
     }
 
+    /// The line of the attribute that gives entry point `name` its workgroups' size.
+    pub fn workgroup_size_line(&self, name: &str) -> Option<u32> {
+        let start = self.function_start(name)?;
+        let from = self.code[..start].rfind(['}', ';']).map_or(0, |end| end + 1);
+        let at = self.code[from..start].find("workgroup_size")?;
+        Some(self.location(from + at).line)
+    }
+
     /// The offset of the keyword `fn` of function `name`, where there is such a function.
     pub fn function_start(&self, name: &str) -> Option<usize> {
         self.functions.get(name).copied()
