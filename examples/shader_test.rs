@@ -30,6 +30,11 @@ mod tests {
     }
 
     #[test]
+    fn no_two_invocations_race() {
+        counted("sim:32").assert_no_race();
+    }
+
+    #[test]
     fn it_costs_no_more_than_it_did() {
         counted("sim:32").assert_operations_at_most(1_000_000);
     }

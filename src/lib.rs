@@ -61,7 +61,7 @@
 //! | [`instrument`] | IR → IR: adds counters of executions and lanes | units, program | naga |
 //! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program | naga |
 //! | [`amd`] | AMD's machine code (gfx10.3), decoded and executed; knows no driver | – | – |
-//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, layout, binary, texture, record, partition, shaders | – |
+//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, layout, binary, texture, record, partition, shaders | minijinja in `kernel/formula` |
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | units, layout, binary, texture, statistics, record, program, simulate, instrument, translate, amd, kernel | naga in `run/wgpu`, naga in `run/radv`, wgpu in `run/wgpu`, cudarc in `run/cuda`, ash in `run/radv` |
 //! | [`algorithms`] | reduce, scan, sort, compaction, softmax and multisplit as library functions over a caller's device, buffers and encoder | partition, shaders | wgpu |
 //! | [`store`] | results on disk, whole at every moment | units, record | – |

@@ -12,12 +12,14 @@
 //! let counted = lanescope::testing::profile(shader).n(4096).device("sim:32").run().unwrap();
 //! counted.assert_efficiency(0.99);
 //! counted.assert_operations_at_most(10_000);
+//! counted.assert_no_race();
 //! ```
 
 use std::path::PathBuf;
 
 use crate::kernel::{Description, KernelError, Launch, SEED};
-use crate::record::{Dispatch, Line, Measurement};
+use crate::record::{DataRace, Dispatch, Line, Measurement};
+use crate::run::looks::Looks;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::{ProfileError, ProfileRequest, prepare};
 use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
@@ -222,16 +224,52 @@ impl Profiled {
         );
     }
 
+    /// Asserts that no two invocations touch one word, one of them writing, with no barrier or atomic
+    /// operation between. The launch is run once more, and every access is watched.
+    ///
+    /// # Panics
+    ///
+    /// Where two do, with both lines, or where the launch cannot be watched.
+    pub fn assert_no_race(&self) {
+        let looks = Looks {
+            steps_max: STEPS_MAX,
+            operations_max: u64::MAX,
+            strict: false,
+            everything: true,
+        };
+        let mut watched = self.measurement.clone();
+        let looked = looks.at_memory(&self.launch, self.width, &mut watched);
+        looked.unwrap_or_else(|why| panic!("{why}"));
+        let dispatches = watched.memory.iter().flat_map(|memory| &memory.dispatches);
+        let text = |race: &DataRace| {
+            let [one, other] = race.sides.each_ref().map(|side| {
+                let does = if side.writes { "writes" } else { "reads" };
+                format!("line {} {does} `{}`", side.line, self.code(side.line))
+            });
+            format!("{one}, {other}")
+        };
+        let races: Vec<String> =
+            dispatches.flat_map(|dispatch| &dispatch.races).take(LINES_MAX).map(text).collect();
+        assert!(
+            races.is_empty(),
+            "invocations race for a word, with no barrier or atomic operation between: {}",
+            races.join("; ")
+        );
+    }
+
+    /// A line of the shader.
+    fn code(&self, line: u32) -> &str {
+        let before = usize::try_from(line).unwrap_or(0).saturating_sub(1);
+        self.launch.source.lines().nth(before).unwrap_or_default().trim()
+    }
+
     /// The lines with most of something, in words.
     fn lines_text(&self, most: impl Fn(&Line) -> u128) -> String {
         let mut lines: Vec<Line> =
             self.measurement.dispatches.iter().flat_map(Dispatch::lines).collect();
         lines.sort_by_key(|line| std::cmp::Reverse(most(line)));
-        let text = |line: &Line| {
-            let code = usize::try_from(line.line).unwrap_or(0).saturating_sub(1);
-            let code = self.launch.source.lines().nth(code).unwrap_or_default().trim();
-            format!("line {} `{code}` ({})", line.line, most(line))
-        };
+        let text =
+            |line: &Line| format!("line {} `{}` ({})", line.line, self.code(line.line), most(line));
         lines.iter().take(LINES_MAX).map(text).collect::<Vec<_>>().join(", ")
     }
 }
@@ -239,6 +277,29 @@ impl Profiled {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each invocation reads what its neighbour writes; `between` stands between.
+    fn exchange(between: &str) -> String {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+            var<workgroup> tile: array<u32, 64>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) g: vec3u,
+                @builtin(local_invocation_index) i: u32) {{
+                tile[i] = g.x;
+                {between}
+                a[g.x] = tile[63u - i];
+            }}"
+        )
+    }
+
+    #[test]
+    fn a_race_is_found_and_a_barrier_ends_it() {
+        let counted = |between: &str| profile(exchange(between)).n(256).run().unwrap();
+        counted("workgroupBarrier();").assert_no_race();
+        let racing = counted("");
+        let said = panicked(move || racing.assert_no_race());
+        assert!(said.contains("`tile[i] = g.x;`") && said.contains("line 7 reads"), "{said}");
+    }
 
     /// Half of the lanes work.
     const HALF: &str = "@group(0) @binding(0) var<storage, read_write> a: array<u32>;

@@ -53,7 +53,12 @@ function Lanescope.start(options)
   local buffer = vim.api.nvim_get_current_buf()
   Lanescope.stop()
   local command = { Lanescope.program, "profile", vim.api.nvim_buf_get_name(buffer), "--watch", "--json-lines" }
-  vim.list_extend(command, options or {})
+  -- The program runs in another folder: files are named from the root.
+  for number, word in ipairs(options or {}) do
+    local before = options[number - 1]
+    local is_file = before == "--launch" or before == "-l"
+    table.insert(command, is_file and vim.fn.fnamemodify(word, ":p") or word)
+  end
   local rest = ""
   jobs[buffer] = vim.fn.jobstart(command, {
     cwd = vim.fn.tempname():match("(.*)/"),

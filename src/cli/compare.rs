@@ -10,6 +10,7 @@ use super::arguments::{CompareArguments, LaunchArguments};
 use super::devices::{self, Available};
 use super::failure::{Exit, Failure};
 use super::run::{complain, exit};
+use super::screen::Outliving;
 use super::watch::{Watch, begin_run};
 use super::{export, measuring, render, shader};
 use crate::analyze::{self, Comparison, LaunchComparison, RelativeCondition};
@@ -42,6 +43,8 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
         Some(text) => Some(text.parse().map_err(Failure::bad_input)?),
         None => None,
     };
+    // A gate is judged, whoever reads.
+    let out = &mut Outliving::new(condition.is_some(), out);
     let mut sides = sides(arguments)?;
     let comparison = analyze::compare(&sides.a, &sides.b, sides.versions);
     let launches = analyze::compare_launches(&sides.a, &sides.b, sides.versions);
@@ -62,7 +65,7 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
     if let Some(path) = &arguments.export_markdown {
         export::comparison_markdown(&names, &comparison, &launches, LINES_MAX, path, out)?;
     }
-    let stderr = &mut super::screen::stderr();
+    let stderr = &mut Outliving::new(condition.is_some(), super::screen::stderr());
     if let Some(folder) = folder {
         let page = render::comparison_page(&folder, &names, &comparison, &launches)?;
         writeln!(stderr, "Page:    {}", page.display())?;
@@ -74,7 +77,7 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
 /// Whether a path means a record, by its name.
 fn is_record(path: &Path) -> bool {
     let ends = |ending: &str| path.extension().is_some_and(|found| found == ending);
-    path.is_dir() || ends("json") || ends("gz")
+    path.is_dir() || ends("json") || ends("gz") || ends("xz")
 }
 
 /// Loads two records, or profiles two shaders.
@@ -93,6 +96,12 @@ fn sides(arguments: &CompareArguments) -> Result<Sides, Failure> {
         }
         [false, false] => profile_both(arguments, &catalogue),
         [_, second] => {
+            if let Some(missing) =
+                [&arguments.a, &arguments.b].into_iter().find(|path| !path.exists())
+            {
+                let message = format!("{} does not exist", missing.display());
+                return Err(Failure::message(Exit::BadInput, message));
+            }
             let (record, shader) = match second {
                 true => (&arguments.b, &arguments.a),
                 false => (&arguments.a, &arguments.b),
@@ -260,7 +269,7 @@ fn judge(
     let unknown = condition.unknown(launches);
     if !unknown.is_empty() {
         let message = format!(
-            "--fail-on cannot be judged: no launch has {} on both sides",
+            "--fail-on cannot be judged: no launch has {} on both sides that compare",
             unknown.join(" and ")
         );
         return Err(Failure::message(Exit::BadInput, message));

@@ -11,6 +11,7 @@ use super::arguments::{LaunchArguments, ProfileArguments};
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure, chain};
 use super::run::{complain, exit, tell_missing};
+use super::screen::Outliving;
 use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{compare, export, marks, measuring, render, screen, shader};
 use crate::analyze::{self, Condition, DeviceProfile, Mark, Profile};
@@ -399,11 +400,14 @@ fn finish(
     let Shown { condition, before, blame } = shown;
     let violations = condition.map(|condition| condition.violations(run)).unwrap_or_default();
     let profiles = analyze::profiles(run);
+    // A gate is judged, whoever reads.
+    let gate = condition.is_some() && !arguments.watch;
+    let out = &mut Outliving::new(gate, out);
     show(&profiles, run, *before, arguments, out)?;
     out.flush()?;
     export(&profiles, run, &violations, arguments, out)?;
     let pages = render::profile_pages(&folder, &profiles, run)?;
-    let stderr = &mut screen::stderr();
+    let stderr = &mut Outliving::new(gate, screen::stderr());
     tell_findings(run, stderr)?;
     let out_of_bounds =
         |flag: &Flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);

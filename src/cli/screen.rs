@@ -125,6 +125,42 @@ impl<W: Write> Drop for Screen<W> {
     }
 }
 
+/// A writer that may go on where its reader is gone: what is written then is lost.
+#[derive(Debug)]
+pub(crate) struct Outliving<W: Write> {
+    to: W,
+    /// Whether it goes on.
+    goes_on: bool,
+}
+
+impl<W: Write> Outliving<W> {
+    /// Writes to `to`, and goes on without its reader where `goes_on` says so.
+    pub(crate) fn new(goes_on: bool, to: W) -> Self {
+        Self { to, goes_on }
+    }
+
+    fn lost<T>(&self, done: io::Result<T>, otherwise: T) -> io::Result<T> {
+        match done {
+            Err(error) if self.goes_on && error.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(otherwise)
+            }
+            done => done,
+        }
+    }
+}
+
+impl<W: Write> Write for Outliving<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.to.write(bytes);
+        self.lost(done, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.to.flush();
+        self.lost(done, ())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

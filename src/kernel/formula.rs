@@ -17,8 +17,9 @@ pub type Names = BTreeMap<String, f64>;
 type Function = fn(f64) -> f64;
 
 /// Functions of one number.
-const FUNCTIONS: [(&str, Function); 15] = [
+const FUNCTIONS: [(&str, Function); 16] = [
     ("abs", f64::abs),
+    ("cbrt", f64::cbrt),
     ("ceil", f64::ceil),
     ("cos", f64::cos),
     ("exp", f64::exp),

@@ -16,8 +16,13 @@ use syn::visit::{self, Visit};
 type Module = Vec<String>;
 
 /// The packages' folders of sources.
-const PACKAGES: [&str; 4] =
-    ["src", "crates/lanescope-simt/src", "crates/lanescope-algorithms/src", "lab/src"];
+const PACKAGES: [&str; 5] = [
+    "src",
+    "crates/lanescope-simt/src",
+    "crates/lanescope-algorithms/src",
+    "crates/lanescope-capture/src",
+    "lab/src",
+];
 
 /// What a file says of others.
 #[derive(Debug, Default)]

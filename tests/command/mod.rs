@@ -22,7 +22,7 @@ use crate::support::program;
 /// Every check as a trial.
 #[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 64] = [
+    let checks: [(&str, fn()); 65] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -77,6 +77,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("docs_show_what_the_loop_prints", compare::worked_example),
         ("compare_profiles_two_shaders", compare::two_shaders),
         ("compare_is_a_gate", compare::gate),
+        ("compare_judges_a_gate_without_a_reader", compare::gate_without_reader),
         ("compare_has_rows_by_call_site", compare::call_sites),
         ("compare_shows_what_changed", compare::unchanged_launches),
         ("compare_takes_records_of_other_names", compare::records),

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::device::{
+use super::resource::{
     CaptureGroup, CapturePipeline, Recording, inner_buffer, inner_group, inner_pipeline,
     inner_query_set, plain_query_set, with,
 };
@@ -197,7 +197,7 @@ impl ComputePassInterface for CapturePass {
         indirect_buffer: &DispatchBuffer,
         indirect_offset: u64,
     ) {
-        let readable = indirect_buffer.as_custom::<super::device::CaptureBuffer>();
+        let readable = indirect_buffer.as_custom::<super::resource::CaptureBuffer>();
         let readable = readable.is_some_and(|buffer| buffer.readable);
         let buffer = inner_buffer(indirect_buffer).clone();
         self.dispatch(&Grid::Indirect { buffer, offset: indirect_offset, readable });

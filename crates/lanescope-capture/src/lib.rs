@@ -38,7 +38,9 @@ pub mod v30 {
 
     mod compute;
     mod device;
+    mod encoder;
     mod render;
+    mod resource;
     mod session;
 
     fn mapped_bytes(slice: &wgpu::BufferSlice<'_>) -> Result<Vec<u8>, wgpu::MapRangeError> {
@@ -70,7 +72,9 @@ pub mod v29 {
 
     mod compute;
     mod device;
+    mod encoder;
     mod render;
+    mod resource;
     mod session;
 
     fn mapped_bytes(slice: &wgpu::BufferSlice<'_>) -> Result<Vec<u8>, std::convert::Infallible> {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::device::{
+use super::resource::{
     inner_buffer, inner_group, inner_query_set, inner_render_pipeline, plain_query_set, plain_view,
 };
 use super::wgpu;

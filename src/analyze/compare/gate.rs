@@ -7,7 +7,8 @@
 //!
 //! Comparisons joined by `&&`: a figure, one of `<`, `<=`, `>`, `>=`, a number; each figure is B's over
 //! A's, of the whole launch: `slots` (lane slots), `operations` (subgroup operations), `idle` (idle lane
-//! slots), `efficiency`, `lanes` (mean active lanes), `time`. A time meets a bound where its whole
+//! slots), `efficiency`, `lanes` (mean active lanes), `time`. Operations and lanes of two widths do not
+//! compare, nor do times with and without run-time checks. A time meets a bound where its whole
 //! interval does, at A's speed of the device where that is known: noise does not fail a build.
 
 use super::launch::LaunchComparison;
@@ -115,7 +116,10 @@ impl RelativeCondition {
 fn value(launch: &LaunchComparison, comparison: &Comparison<Figure>) -> Option<f64> {
     let [Some(a), Some(b)] = launch.whole.figures else { return None };
     let counts = |of: fn(&Figures) -> Option<u128>| ratio(of(&b)?, of(&a)?);
+    // Across widths lane slots and what follows from them compare, operations and lanes do not.
+    let one_width = launch.widths[0] == launch.widths[1];
     match comparison.figure {
+        Figure::Operations | Figure::Lanes if !one_width => None,
         Figure::Slots => counts(|figures| figures.lane_slots),
         Figure::Operations => counts(|figures| Some(figures.subgroup_operations)),
         Figure::Idle => counts(|figures| figures.lane_slots_idle),

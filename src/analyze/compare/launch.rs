@@ -39,7 +39,7 @@ pub struct LaunchComparison {
     pub verdicts: Vec<String>,
     /// The whole launch, dispatches that only set up left out.
     pub whole: Part,
-    /// Its time; nothing where one side was not timed, or its work was removed.
+    /// Its time; nothing where one side was not timed, its work was removed, or one alone has run-time checks.
     pub time: Option<TimeRatio>,
     /// Each dispatch.
     pub dispatches: Vec<Part>,
@@ -69,7 +69,9 @@ pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchCompariso
     if a.run.counting_rule != b.run.counting_rule || !counted(&a) || !counted(&b) {
         return None;
     }
-    let time = time_ratio(a, b);
+    // Times with and without run-time checks do not compare.
+    let alike = a.measurement.runtime_checks.timed == b.measurement.runtime_checks.timed;
+    let time = time_ratio(a, b).filter(|_| alike);
     let sides = [a, b];
     let wholes = sides.map(|side| {
         let work = Work::from_measurement(side.measurement);

@@ -72,7 +72,7 @@ pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
 }
 
 /// Describes a buffer that holds offsets, and those that are indexed by them, where nobody else does: rows
-/// of [`ROW_LENGTH`] elements in the mean.
+/// of 8 elements in the mean.
 pub fn offsets(buffer: &mut BufferDescription, resource: &Resource, walked: &[String]) {
     let whole = resource.shape.uniform_scalar();
     let runtime = matches!(resource.shape, Shape::Array { count: None, .. });
