@@ -102,8 +102,9 @@
 //!   and translation walk its tree, so that they cannot number differently.
 //! - **No counters in what is timed**, and no times of what is counted. A kernel with counters
 //!   gives the same outputs as without.
-//! - **No inference in counts.** A device is asked at each execution of a block which lanes are
-//!   there; reconvergence is measured and never assumed.
+//! - **No hidden inference in counts.** A device is asked which lanes are there, at each execution of a
+//!   block, or of those from which the others' counts follow by arithmetic ([`instrument`]); a record says
+//!   which (`method`), and the self-test measures whether its lanes reconverge.
 //! - **No way back from [`analyze`].** A record holds a measurement and what follows from it alone.
 //!   Ratios between kernels, agreement and plausibility are made anew each time, so that old
 //!   records profit from better analysis.
@@ -117,8 +118,8 @@
 //!   walked have an order: the same input gives the same bytes.
 //! - **No endless waiting.** Children have a limit of silence, simulated subgroups a limit of
 //!   operations, sampling a budget. Reaching one is an error that says so.
-//! - **No `unsafe`** but in seven files: `run/wgpu/trusted.rs`, wgpu's call for modules without
-//!   run-time checks; `run/cuda/driver.rs`, `run/cuda/nvrtc.rs` and, in `run/cuda/cupti`,
+//! - **No `unsafe`** but in eight files: `run/wgpu/trusted.rs` and `lanescope-algorithms`' `trusted.rs`, wgpu's
+//!   call for modules without run-time checks; `run/cuda/driver.rs`, `run/cuda/nvrtc.rs` and, in `run/cuda/cupti`,
 //!   `library.rs`, `ranges.rs` and `sass.rs`, which call NVIDIA's C libraries; and
 //!   `run/radv/driver.rs`, which calls Vulkan. In `lanescope-capture` methods carry the word where
 //!   wgpu's traits do; they do nothing that is unsafe.

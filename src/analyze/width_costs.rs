@@ -201,12 +201,17 @@ fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
 /// The cost of `wide` over that of `narrow`.
 fn cost_ratio(narrow: &Measurement, wide: &Measurement) -> Option<CostRatio> {
     let cost_ratio = ratio(lane_slots(wide)?, lane_slots(narrow)?)?;
-    let mut all = vec![cost_ratio];
+    let mut all = Vec::new();
     if let (Some(narrow), Some(wide)) = (&narrow.seeds, &wide.seeds) {
         all.extend(seed_ratios(narrow, wide));
     }
+    // Where the launch's own seed was counted with the others, perhaps at a smaller size, it is one of them.
+    let own = |seeds: &Seeds| seeds.counts.iter().any(|counts| counts.seed == wide.seed);
+    if all.is_empty() || !wide.seeds.as_ref().is_some_and(own) {
+        all.push(cost_ratio);
+    }
     let [low, high] =
-        all.iter().fold([cost_ratio; 2], |[low, high], ratio| [low.min(*ratio), high.max(*ratio)]);
+        all.iter().fold([all[0]; 2], |[low, high], ratio| [low.min(*ratio), high.max(*ratio)]);
     Some(CostRatio {
         ratio: cost_ratio,
         range: [low, high],
