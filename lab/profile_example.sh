@@ -37,7 +37,8 @@ sim="--launch blur.toml --device sim:32"
 # The loop: profile, change, compare, keep
 
 Made by `lab/profile_example.sh`; every block is what the program printed in the folder `examples`, shortened: of the timed
-blocks the lines about the whole alone are left. The blocks of the simulator are the same on every machine. Times are of the
+blocks the lines about the whole alone are left. The blocks of the simulator are the same on every machine; those of an H200 and
+an H100 were printed on their day, and have some sentences in other words. Times are of the
 machine that the page was made on.
 
 `blur.wgsl` blurs the rows of an image, 256 pixels wide; `blur.toml` says what it is launched with.

@@ -3,7 +3,7 @@
 //! Input: a run. Output: [`Summary`]. Ratios are to the baseline kernel of the same
 //! device at the same values of the parameters that both have.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::agreement::agreement;
 use super::bandwidth::{Bandwidth, bandwidth};
@@ -13,6 +13,7 @@ use super::order::order_rows;
 use super::plausibility::{Plausibility, plausibility};
 use super::rounds::{overlap, ticks_by_round};
 use super::usual::Usual;
+use super::width_costs::lane_slots;
 use crate::{
     record::{Flag, Measurement, Output, Published, Run, Status, Tag, Value, flag},
     statistics::{PairedRatio, paired_ratio},
@@ -37,6 +38,8 @@ pub struct DeviceSummary {
     pub simulated: bool,
     /// The width that it runs, in lanes.
     pub width: Option<Width>,
+    /// Whether launches of other widths stand in the run too: only lane slots compare with these.
+    pub beside_other_widths: bool,
     /// Its measurements in the order in which they finished, but for points added to a sweep, which
     /// stand where they belong.
     pub rows: Vec<SummaryRow>,
@@ -69,6 +72,8 @@ pub struct SummaryRow {
     pub published: Option<Published>,
     /// Mean active lanes over the width.
     pub efficiency: Option<Ratio>,
+    /// Subgroup operations × width.
+    pub lane_slots: Option<u128>,
     /// Times, where it was timed.
     pub time: Option<TimeSummary>,
     /// How fast memory was used, where the kernel says what it must move.
@@ -131,10 +136,13 @@ pub fn summary(run: &Run) -> Summary {
             .filter(|measurement| measurement.device == device && !measurement.for_widths);
         measured.map(|measurement| row(run, measurement)).collect()
     };
+    let counted = run.measurements.iter().filter(|measurement| !measurement.for_widths);
+    let widths: BTreeSet<Width> = counted.filter_map(|counted| counted.subgroup_width).collect();
     let devices = run
         .devices
         .iter()
         .map(|device| DeviceSummary {
+            beside_other_widths: widths.len() > 1,
             device: device.id.clone(),
             label: device_label(run, &device.id),
             simulated: device.is_simulator(),
@@ -165,6 +173,7 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
         active_lanes_mean_simulated: simulated.and_then(active_lanes_mean),
         published: find_published(run, &measurement.kernel, width).cloned(),
         efficiency: efficiency(active, width),
+        lane_slots: lane_slots(measurement),
         time: measurement.time.as_ref().map(|time| TimeSummary {
             median: time.median_ns,
             interval: time.ci95_ns,

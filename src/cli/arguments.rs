@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Claims(ClaimsArguments),
     /// Work out how many workgroups a core holds from registers, workgroup memory and size
     Occupancy(OccupancyArguments),
-    /// Write a page that counts and times kernels in any browser with WebGPU, and keeps a record
+    /// Write a page that counts and times kernels in browsers with WebGPU, and keeps a record
     Web(WebArguments),
     /// Print a completion script for a shell
     Completions {

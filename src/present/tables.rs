@@ -146,6 +146,7 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         Column::figures("simulated").repeats(&["active lanes"]),
         Column::figures("published"),
         Column::figures("efficiency"),
+        Column::figures(LANE_SLOTS),
         Column::figures("time"),
         Column::figures("ratio").with_notes(),
         Column::figures("predicted"),
@@ -165,9 +166,10 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         // What is shown stands in the order of the whole.
         let folded = rest.next_if(|next| *next == row).is_none();
         let rows = if folded { &mut table.rows_folded } else { &mut table.rows };
-        rows.push(summary_cells(row));
+        rows.push(summary_cells(row, device.beside_other_widths));
     }
     table.without_empty(&[
+        LANE_SLOTS,
         "simulated",
         "published",
         "time",
@@ -178,7 +180,7 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
     ])
 }
 
-fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
+fn summary_cells(row: &SummaryRow, beside_other_widths: bool) -> Vec<Cell> {
     let published = row.published.as_ref();
     let mut flags = row.flags.clone();
     flags.sort();
@@ -193,6 +195,7 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
             published_cell(figure, row.published_is_contradicted())
         }),
         Cell::from_option(row.efficiency, Cell::Percent),
+        Cell::from_option(row.lane_slots.filter(|_| beside_other_widths), Cell::Count),
         Cell::from_option(row.time, |time| {
             Cell::Measured(time.median, time.interval, Some(time.noise))
         }),
@@ -238,6 +241,7 @@ pub fn summary_plain(summary: &Summary) -> Table {
         "active_lanes_mean_simulated",
         "active_lanes_mean_published",
         "efficiency_ratio",
+        "lane_slots",
         "time_median_ns",
         "time_ci95_low_ns",
         "time_ci95_high_ns",
@@ -277,6 +281,7 @@ fn plain_cells(device: &DeviceSummary, row: &SummaryRow) -> Vec<Cell> {
         Cell::from_option(row.active_lanes_mean_simulated, Cell::Lanes),
         Cell::from_option(published, Cell::Lanes),
         Cell::from_option(row.efficiency, Cell::Percent),
+        Cell::from_option(row.lane_slots, Cell::Count),
         Cell::from_option(row.time, |time| Cell::Time(time.median)),
         Cell::from_option(row.time, |time| Cell::Time(time.interval[0])),
         Cell::from_option(row.time, |time| Cell::Time(time.interval[1])),

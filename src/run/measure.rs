@@ -4,6 +4,7 @@
 //! record that follows from counts is worked out here and nowhere else in `run`.
 
 mod flow;
+#[cfg(feature = "devices")]
 pub(in crate::run) use flow::to_part;
 
 use std::collections::BTreeMap;

@@ -181,9 +181,10 @@ impl Workshop<'_> {
         let fixed = self.program.find_fixed();
         let refused = [
             (!outcome.depends_on_schedule.is_empty(), Refused::Exchange),
+            // Before what allows an order inside a workgroup.
+            (fixed.contains(&Fixed::Subgroup), Refused::SubgroupOperations),
             (fixed.contains(&Fixed::Barrier), Refused::Barriers),
             (fixed.contains(&Fixed::WorkgroupMemory), Refused::WorkgroupMemory),
-            (fixed.contains(&Fixed::Subgroup), Refused::SubgroupOperations),
             (!followed, Refused::Invocations),
         ];
         let refused = refused.into_iter().find_map(|(holds, why)| holds.then_some(why));

@@ -72,14 +72,14 @@ function sentences(width) {
   } else {
     const reported = seen.width_min === null ? "" : seen.width_min === seen.width_max ? `; it reports ${seen.width_min}` : `; it reports ${seen.width_min} to ${seen.width_max}`;
     const lanes = width ?? seen.width_run;
-    said.push(`${name} runs ${lanes} lanes together, as a kernel measured${seen.misreported ? ", and its driver says otherwise" : reported}.`);
+    said.push(`${name} runs subgroups of ${lanes} lanes, as a kernel measured${seen.misreported ? ", and its driver says otherwise" : reported}.`);
   }
   const { total, equal, launches, different } = all_blocks(width);
   const mismatches = shown(width).filter((one) => one.output === "mismatch" || one.timed?.output === "mismatch");
   const verified = shown(width).filter((one) => one.output === "verified").length;
   const outputs = mismatches.length
     ? `outputs of ${mismatches.map((one) => title_of(one.launch)).join("; ")} are wrong`
-    : `${verified} of ${shown(width).length} outputs were verified`;
+    : `${verified} outputs were verified${verified < shown(width).length ? `, ${shown(width).length - verified} cannot be checked here` : ""}`;
   const count = estimated(state) ? "have the lanes that the simulator counts" : "count what the simulator counts";
   if (total === 0) said.push(`No simulator of this width is in the page to compare counts with; ${outputs}.`);
   else if (different.length) said.push(`${equal} of ${total} blocks ${count}; others do not, in ${different.slice(0, 4).join("; ")}${different.length > 4 ? ` and ${different.length - 4} more` : ""}; ${outputs}.`);
@@ -97,11 +97,12 @@ function sentences(width) {
   return said;
 }
 
-// The time over the baseline's that counts predict: the ratio of subgroup operations.
+// The time over the baseline's that counts predict: the ratio of subgroup operations, of the sizes that were timed.
 function predicted_of(result) {
   const baseline = state.baseline(result);
-  if (!baseline?.dispatches || !result.dispatches) return null;
-  const [own, other] = [result, baseline].map((one) => work_of(one.launch, one.dispatches));
+  const dispatches = (one) => (one?.timed && one.timed.size !== one.size ? one.grown?.dispatches : one?.dispatches);
+  if (!dispatches(baseline) || !dispatches(result)) return null;
+  const [own, other] = [result, baseline].map((one) => work_of(one.launch, dispatches(one)));
   return other.subgroups ? own.subgroups / other.subgroups : null;
 }
 
@@ -114,7 +115,8 @@ function cells(result) {
   const width = width_of(state, result);
   const compared = agreement_of(result, width);
   const expected = expected_of(result.launch, result.size, width);
-  const size = launch.sizes[result.size];
+  const n_of = (size) => String(launch.sizes[size].parameters.n ?? "–");
+  const [counted_n, timed_n] = [result.size, result.timed?.size ?? result.size].map(n_of);
   const mean = result.dispatches ? work_of(result.launch, result.dispatches).mean : null;
   const simulated = expected ? work_of(result.launch, expected).mean : null;
   const output = result.timed?.output === "mismatch" ? "mismatch" : result.output ?? "–";
@@ -122,7 +124,7 @@ function cells(result) {
     [title_of(result.launch)], [number(mean)], [number(simulated)],
     [number(state.ratio(result))], [result.timed ? number(predicted_of(result)) : "–"],
     !result.dispatches ? ["failed", "bad"] : compared ? [`${compared.equal} of ${compared.total}`, compared.different.length && launch.agrees ? "bad" : ""] : ["–"],
-    [output, output === "mismatch" ? "bad" : ""], [duration(state.median(result))], [String(size.parameters.n ?? "–")],
+    [output, output === "mismatch" ? "bad" : ""], [duration(state.median(result))], [counted_n === timed_n ? counted_n : `${counted_n}, timed ${timed_n}`],
   ];
 }
 
@@ -171,7 +173,7 @@ function drift(width) {
   const svg = element("svg", { viewBox: "0 0 360 100", role: "img", "aria-label": `Time of ${name} by round, in ms: ${values.map((ns) => (ns / 1e6).toPrecision(3)).join(", ")}` },
     element("path", { class: "path", d: "M" + values.map(place).join(" L") }));
   return element("figure", {}, element("h3", {}, "Drift"), svg,
-    element("figcaption", {}, `Time of ${name} in ${values.length} rounds, from ${duration(values[0])} to ${duration(values.at(-1))} (${change >= 0 ? "+" : ""}${(100 * change).toFixed(0)} %). All kernels are sampled once a round, so a device that warms up slows all of them.`));
+    element("figcaption", {}, `Time of ${name} in ${values.length} rounds, from ${duration(values[0])} to ${duration(values.at(-1))} (${change >= 0 ? "+" : ""}${(100 * change).toFixed(0)} %). All kernels of a comparison are sampled once a round, so a device that warms up slows all of them.`));
 }
 
 function charts(width) {
@@ -198,6 +200,8 @@ function details() {
   const different = [];
   for (const result of state.results.values()) {
     const compared = agreement_of(result, width_of(state, result));
+    // Where blocks may differ, they are none of these.
+    if (!data.launches[result.launch].agrees) continue;
     for (const { index, block, found, expected } of compared?.different ?? []) {
       const row = rows_of(result.launch, index)[block];
       different.push(`${row.file}:${row.line}, block ${block}: ${found[0]} executions with ${found[1]} lanes; the simulator has ${expected[0]} with ${expected[1]}`);

@@ -21,6 +21,7 @@ function worker_of(id) {
 
 // Why nothing is measured.
 const REFUSALS = {
+  insecure: "Browsers offer WebGPU to pages from https, from this computer (localhost) or from a file, and this page came by plain http, so nothing was measured and there is no record.",
   no_webgpu: "This browser offers no WebGPU, so nothing was measured and there is no record. Chrome and Edge have it from version 113, on Android from 121, Safari from 26, Firefox from 141 on Windows.",
   no_adapter: "This browser has WebGPU but gives this page no adapter, so nothing was measured and there is no record. A blocked or missing driver, or a page in the background, can be the reason.",
 };

@@ -104,7 +104,7 @@ async function attempt(work) {
     await work();
   } catch (error) {
     trouble(error.message);
-    status("It did not come to its end; why stands below.");
+    status("An error ended it: it is shown below.");
   }
   state.gpu?.terminate();
   state.gpu = null;
@@ -118,6 +118,10 @@ async function count() {
   state.begun = performance.now();
   state.shown_ms = null;
   status("Reading the shader.");
+  // What was shown is of another shader.
+  state.opened = null;
+  $("result").hidden = true;
+  $("save").disabled = true;
   state.opened = await ask(opening());
   const counted = [];
   for (const width of chosen) {

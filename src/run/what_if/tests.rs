@@ -63,7 +63,9 @@ fn what_ties_invocations_to_their_workgroup_lets_them_change_places_in_it() {
     assert_eq!(of(""), (None, true, false));
     assert_eq!(of("workgroupBarrier();"), (None, true, true));
     assert_eq!(of("shared_words[0] = 1u;"), (None, true, true));
-    assert_eq!(of("own += subgroupAdd(own);"), (Some(Refused::SubgroupOperations), false, false));
+    let neighbours = (Some(Refused::SubgroupOperations), false, false);
+    assert_eq!(of("own += subgroupAdd(own);"), neighbours);
+    assert_eq!(of("own += subgroupAdd(own); workgroupBarrier();"), neighbours);
 }
 
 #[test]
