@@ -34,8 +34,9 @@ fn every_committed_run_is_whole_and_from_a_clean_commit() {
         assert!(run.tool.git_sha.is_some() && !run.measurements.is_empty(), "{name}");
         for measurement in &run.measurements {
             assert_eq!(measurement.status, Status::Ok, "{name}: {:?}", measurement.error);
-            // The hot loops have no reference.
-            let checked = !measurement.kernel.starts_with("hot_loops/");
+            // The hot loops have no reference, nor have the self-test's kernels: it is their counts that are right.
+            let of_none = ["hot_loops/", "self_test/"];
+            let checked = !of_none.iter().any(|family| measurement.kernel.starts_with(family));
             let expected = if checked { Output::Verified } else { Output::Unchecked };
             assert_eq!(measurement.output, expected, "{name}: {:?}", measurement.error);
         }

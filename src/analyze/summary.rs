@@ -3,7 +3,7 @@
 //! Input: a run. Output: [`Summary`]. Ratios are to the baseline kernel of the same
 //! device at the same values of the parameters that both have.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::agreement::agreement;
 use super::bandwidth::{Bandwidth, bandwidth};
@@ -38,8 +38,6 @@ pub struct DeviceSummary {
     pub simulated: bool,
     /// The width that it runs, in lanes.
     pub width: Option<Width>,
-    /// Whether launches of other widths stand in the run too: only lane slots compare with these.
-    pub beside_other_widths: bool,
     /// Its measurements in the order in which they finished, but for points added to a sweep, which
     /// stand where they belong.
     pub rows: Vec<SummaryRow>,
@@ -136,13 +134,10 @@ pub fn summary(run: &Run) -> Summary {
             .filter(|measurement| measurement.device == device && !measurement.for_widths);
         measured.map(|measurement| row(run, measurement)).collect()
     };
-    let counted = run.measurements.iter().filter(|measurement| !measurement.for_widths);
-    let widths: BTreeSet<Width> = counted.filter_map(|counted| counted.subgroup_width).collect();
     let devices = run
         .devices
         .iter()
         .map(|device| DeviceSummary {
-            beside_other_widths: widths.len() > 1,
             device: device.id.clone(),
             label: device_label(run, &device.id),
             simulated: device.is_simulator(),

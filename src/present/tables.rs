@@ -146,7 +146,6 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         Column::figures("simulated").repeats(&["active lanes"]),
         Column::figures("published"),
         Column::figures("efficiency"),
-        Column::figures(LANE_SLOTS),
         Column::figures("time"),
         Column::figures("ratio").with_notes(),
         Column::figures("predicted"),
@@ -166,10 +165,9 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         // What is shown stands in the order of the whole.
         let folded = rest.next_if(|next| *next == row).is_none();
         let rows = if folded { &mut table.rows_folded } else { &mut table.rows };
-        rows.push(summary_cells(row, device.beside_other_widths));
+        rows.push(summary_cells(row));
     }
     table.without_empty(&[
-        LANE_SLOTS,
         "simulated",
         "published",
         "time",
@@ -180,7 +178,7 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
     ])
 }
 
-fn summary_cells(row: &SummaryRow, beside_other_widths: bool) -> Vec<Cell> {
+fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
     let published = row.published.as_ref();
     let mut flags = row.flags.clone();
     flags.sort();
@@ -195,7 +193,6 @@ fn summary_cells(row: &SummaryRow, beside_other_widths: bool) -> Vec<Cell> {
             published_cell(figure, row.published_is_contradicted())
         }),
         Cell::from_option(row.efficiency, Cell::Percent),
-        Cell::from_option(row.lane_slots.filter(|_| beside_other_widths), Cell::Count),
         Cell::from_option(row.time, |time| {
             Cell::Measured(time.median, time.interval, Some(time.noise))
         }),

@@ -219,7 +219,7 @@ pub(super) fn gate_without_reader() {
     let folder = folder(&[("a.wgsl", BRANCH), ("b.wgsl", &select())]);
     for arguments in [
         &["compare", "a.wgsl", "b.wgsl", "--device", "sim:32", "--fail-on", "slots>0.001"][..],
-        &["profile", "a.wgsl", "--device", "sim:32", "--fail-on", "lanes<32"],
+        &["profile", "a.wgsl", "--device", "sim:32", "--fail-on", "efficiency<1"],
     ] {
         let mut child = program::command(folder.path(), &[])
             .args(arguments)
