@@ -5,7 +5,7 @@
 // What a dispatch may take before the page goes on with smaller launches, and before it gives up.
 const SLOW_MS = 2000, SILENT_MS = 20000;
 // Timing: what a launch should take at least, a pass at least, when work before a sample is left out.
-const LAUNCH_MS = 1, PASS_MS = 20, LONG_MS = 50, REPEATS_MAX = 1 << 16;
+const LAUNCH_MS = 1, PASS_MS = 20, LONG_MS = 50;
 // Rounds of samples, at least and at most; one in so many of a pass may be the timer's step.
 const ROUNDS_MIN = 3, ROUNDS_MAX = 9, STEPS_MIN = 200;
 const WANTED = ["subgroups", "timestamp-query", "subgroup-size-control", "shader-f16"];
@@ -553,11 +553,10 @@ async function time_group(members, width, budget_ms) {
       const one = await plain(number, own, width);
       const ms = await estimate(one.work);
       let repeats = Math.max(1, Math.ceil(PASS_MS / ms));
-      // The estimate has what each pass takes besides its launches.
-      for (let pass = 0; pass < PASS_MS * 1e6 && repeats < REPEATS_MAX; ) {
+      // The estimate has what each pass takes besides its launches; a clock that stands still ends this, too.
+      for (const most = 8 * repeats; repeats < most; repeats *= 2) {
         const [begin, end] = await sample(one.work, repeats, 0);
-        pass = end - begin;
-        if (pass < PASS_MS * 1e6) repeats *= 2;
+        if (end - begin >= PASS_MS * 1e6) break;
       }
       timed.push({ ...one, repeats, before: ms >= LONG_MS || seen.clock !== "timestamps" ? 0 : repeats });
     } catch (error) {
