@@ -36,8 +36,8 @@ sim="--launch blur.toml --device sim:32"
   cat <<'TEXT'
 # The loop: profile, change, compare, keep
 
-Made by `lab/profile_example.sh`; every block is what the program printed in the folder `examples`, shortened: of the timed
-blocks the lines about the whole alone are left. The blocks of the simulator are the same on every machine; those of an H200 and
+Made by `lab/profile_example.sh`; every block is what the program printed in the folder `examples`, shortened: the timed
+blocks end before the tables of parts. The blocks of the simulator are the same on every machine; those of an H200 and
 an H100 were printed on their day, and have some sentences in other words. Times are of the
 machine that the page was made on.
 
@@ -72,7 +72,7 @@ on a machine, times say, [below](#with-times).
 
 ## Keep it: a gate
 
-In continuous integration the condition is on B's figures over A's. The change passes; who takes it back is stopped:
+In continuous integration the condition is on B's figures over A's. The change passes; a commit that takes it back fails:
 
 TEXT
   gate "compare blur.wgsl blur_64.wgsl $sim --fail-on slots>1.01"
@@ -84,12 +84,14 @@ not been seen running yet).
 ## With times
 
 On a device with a clock both are timed side by side, round by round, and the interval decides whether they are told apart.
+The whole and each dispatch have a time; a function and a line have none, since no device has a clock for them: their cost is
+their lane slots. A gate on the time fails where the whole interval lies beyond the bound, so that noise fails no build.
 TEXT
   cat <<'TEXT'
 
 Below each machine stand more shaders to which the same was done (`lab/loop_examples`): three of the tests' corpus,
 two in the manner of kernels that everybody has seen, a flock and a tree of sums, and two public kernels, wgpu's Collatz and the
-flock of the WebGPU samples, which are not in this repository and were not tried on the H200. Advice was taken where there was any, also
+flock of the WebGPU samples, which are not in this repository. Advice was taken where there was any, also
 where it promised nothing; what the last column says is the time's verdict, on the simulator that of lane slots.
 
 TEXT

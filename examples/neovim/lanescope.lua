@@ -27,18 +27,22 @@ local function show(buffer, event)
     return
   end
   vim.api.nvim_buf_clear_namespace(buffer, space, 0, -1)
-  local diagnostics = {}
+  local diagnostics, device = {}, nil
   for _, mark in ipairs(event.marks) do
     local line = mark.line - 1
     if line < vim.api.nvim_buf_line_count(buffer) then
       if mark.kind == "lanes" then
+        -- Of several devices the first one's figures are shown.
+        device = device or mark.figures.device
+      end
+      if mark.kind == "lanes" and mark.figures.device == device then
         local efficiency = mark.figures.efficiency_ratio
         local idle = type(efficiency) == "number" and efficiency < 0.75
         vim.api.nvim_buf_set_extmark(buffer, space, line, 0, {
           virt_text = { { mark.message, idle and "WarningMsg" or "Comment" } },
           virt_text_pos = "eol",
         })
-      else
+      elseif mark.kind ~= "lanes" then
         table.insert(diagnostics, {
           lnum = line, col = mark.column - 1, end_col = mark.column_end - 1,
           message = mark.message, severity = severity[mark.level], source = "lanescope", code = mark.kind,

@@ -10,8 +10,8 @@
 //!   of its subgroup operations, so that at most `time × (1 − efficiency)` can go; and what memory takes
 //!   at least cannot go with it: at most `time − memory`.
 //! - **Memory, at least**: the bytes that must be moved over the copy rate that was measured. The bytes
-//!   are those that the kernel says it must move however it is done; where hardware counters were read,
-//!   the sectors that went through the second-level cache, 32 bytes each, whichever is more.
+//!   are those that the kernel, or `bytes` in a launch file, says must be moved however it is done; where hardware
+//!   counters were read, the sectors that went through the second-level cache, 32 bytes each, whichever is more.
 //! - **Multiply-adds, at least**: those of every executed block at its full width over the rate that was
 //!   measured; idle lanes take their slot too.
 
@@ -132,13 +132,16 @@ impl ExplainedTime {
         let of = |part: Nanoseconds| format!("{part} ({:.0} %)", part.0 / time_ns.0 * 100.0);
         let mut text = format!("Idle lanes explain at most {} of {time_ns}", of(*idle_ns_max));
         match memory_ns_min {
-            Some(memory) => text += &format!("; the copy rate explains at least {}", of(*memory)),
-            None => text += "; what memory explains is not known",
+            Some(memory) => {
+                text +=
+                    &format!("; moving the bytes at the copy rate takes at least {}", of(*memory));
+            }
+            None => text += "; how much memory explains is not known",
         }
         if let Some(fma) = fma_ns_min {
-            text += &format!("; the multiply-add rate at least {}", of(*fma));
+            text += &format!("; the multiply-adds take at least {}", of(*fma));
         }
-        format!("{text}: {}.", verdict.meaning())
+        format!("{text}; {}.", verdict.meaning())
     }
 
     /// The part of the time that idle lanes can explain at most.
@@ -151,14 +154,15 @@ impl TimeVerdict {
     /// What to do, in a clause.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Memory => "memory decides, leave the branches alone",
+            Self::Memory => "memory decides: leave the branches alone",
             Self::IdleLanes => "the branches are worth a change",
             Self::PartlyIdleLanes => {
-                "changing the branches can save this part of the time, and no more"
+                "a change of the branches can save this part of the time, and no more"
             }
             Self::Arithmetic => "the lanes are full, and fewer operations help",
             Self::Neither => {
-                "neither decides; accesses that move more than they use, latency or waiting may"
+                "none of these is most of the time; look at latency, at waiting, and at accesses that move more than \
+                 they use"
             }
         }
     }
@@ -197,7 +201,7 @@ mod tests {
         let half = explained(50, None, None);
         assert_eq!(half.verdict, TimeVerdict::IdleLanes);
         assert!((half.idle_share_max().0 - 0.5).abs() < 0.02, "{half:?}");
-        assert!(half.sentence().contains("what memory explains is not known"));
+        assert!(half.sentence().contains("how much memory explains is not known"));
         // 900 000 bytes at 10¹² a second are 900 of the 1000 ns.
         let memory = explained(50, Some(900_000), None);
         assert_eq!(memory.verdict, TimeVerdict::Memory);

@@ -1,8 +1,8 @@
 //! What there is to say at places of a source: for editors, for review, for scanners of code.
 //!
 //! Input: profiles, and what a condition found. Output: [`Mark`]s, each with its place in the text, in the
-//! order of lines. Figures are those of the first device that counted; a finding names every device it
-//! holds for. How a mark is written, as an annotation or as SARIF, is for others.
+//! order of lines. A line has figures of each device that counted it, in the order of the profile; a finding names
+//! every device it holds for. How a mark is written, as an annotation or as SARIF, is for others.
 
 use std::collections::BTreeMap;
 
@@ -86,12 +86,10 @@ pub struct LineFigures {
     pub share_ratio: Option<Ratio>,
 }
 
-/// The marks of a profile: figures of each line, advice, findings, and what a condition found.
+/// The marks of a profile: figures of each line on each device, advice, findings, and what a condition found.
 pub fn marks(profile: &Profile, violations: &[Violation]) -> Vec<Mark> {
     let mut marks = Vec::new();
-    if let Some(device) = profile.first_counted() {
-        marks.extend(lanes(profile, device));
-    }
+    marks.extend(profile.devices.iter().flat_map(|device| lanes(profile, device)));
     marks.extend(findings(profile));
     marks.extend(advices(profile));
     let here = violations.iter().filter(|violation| violation.kernel == profile.kernel);

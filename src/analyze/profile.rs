@@ -165,8 +165,12 @@ impl ProfileTime {
         let checks = if self.checked { ", with run-time checks" } else { "" };
         let mut first = format!("{} (95 %: {low} to {high}){checks}", self.median);
         if let Some((unchecked, ratio)) = &self.unchecked {
-            let cost = ratio.as_ref().map_or(String::new(), |r| format!(" ({:.2}×)", r.median));
-            first += &format!("; {unchecked} without{cost}");
+            let cost = ratio.as_ref().map_or(String::new(), |r| {
+                format!(" (checks make it {:.2} times as long)", r.median)
+            });
+            first += &format!("; {unchecked} without them{cost}");
+        } else if self.checked {
+            first += ", and was not timed without: no simulator saw every access in bounds";
         }
         if let Some(ratio) = self.counting_ratio {
             first += &format!(

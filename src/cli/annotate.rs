@@ -39,8 +39,8 @@ const ROOM: [usize; 3] = [100, 76, 56];
 pub(crate) const RESTS_ON_ESTIMATES: &str =
     "estimates: executions may be more than shown, and efficiency less";
 
-/// Writes the whole view. `advice` may hold other devices' too; the first device's is shown.
-pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
+/// Writes what is known once a shader is counted and timed: figures of the whole, totals, the lines that waste most.
+pub(crate) fn figures(profile: &Profile, look: Look) -> String {
     let mut text = faults(profile, look);
     text += &head(profile, look);
     if let Some(note) = profile.made_up_note() {
@@ -77,6 +77,14 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     for device in others {
         text += &worst(profile, device, WORST_MAX[1], look);
     }
+    text
+}
+
+/// Writes what is known once a simulator looked at the launch as well: races, memory, widths, advice; then the source.
+/// `advice` may hold other devices' too; the first device's is shown.
+pub(crate) fn looks(profile: &Profile, advice: &[Advice], look: Look) -> String {
+    let mut text = races(profile, look);
+    let Some(first) = profile.first_counted() else { return text };
     text += &memory::memory(first, look);
     for device in profile.devices.iter().filter(|device| device.counters_from.is_some()) {
         text += &machine::counters(device, look);
@@ -120,6 +128,12 @@ fn faults(profile: &Profile, look: Look) -> String {
         text += &look.paint(orange().bold(), &fold(&line, "  ", look.columns));
         text.push('\n');
     }
+    text
+}
+
+/// The data races that were seen, a sentence each.
+fn races(profile: &Profile, look: Look) -> String {
+    let mut text = String::new();
     for race in profile.races() {
         text += &look.paint(orange().bold(), &fold(&visible(&race), "  ", look.columns));
         text.push('\n');
@@ -352,7 +366,7 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     if shown < codes.len() {
         let note = format!(
             "{shown} of {} lines are shown: those with at least 1 % of the subgroup operations, those that waste \
-             most, and what is around them. The page has all, and so has the output to a file.",
+             most, and what is around them. The page shows all lines, and so does the output to a file.",
             codes.len()
         );
         text += &format!("{}\n", look.faint(&fold(&note, "  ", look.columns)));

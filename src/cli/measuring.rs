@@ -8,12 +8,15 @@ use std::time::Duration;
 use super::arguments::LaunchArguments;
 use super::devices::Choice;
 use super::plan::SAMPLES_MIN;
-use crate::kernel::{Catalogue, DeviceClass, Launch};
-use crate::record::{Method, Run, Status, Tag};
+use crate::analyze;
+use crate::kernel::{Catalogue, DeviceClass, KernelLanguage, Launch};
+use crate::record::{Flag, Method, Run, Status, Tag};
 use crate::run::back_end::{OpenOptions, WarmUpRule};
+use crate::run::measure::{Results, measurement};
 use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::session::{Listener, Recording, SessionOptions};
-use crate::run::{CountRequest, RunError, Runner, trust};
+use crate::run::simulator::SimulatorRunner;
+use crate::run::{CountRequest, RunError, Runner, caught, trust};
 use crate::statistics::StopRule;
 
 /// How long a launch may be sampled, on a GPU and on a driver that works on the processor: an answer
@@ -65,24 +68,53 @@ pub(super) fn run(
         timing: timed.then(|| budget * count),
         samples_min: SAMPLES_MIN,
         noise_ratio_max: StopRule::NOISE_MAX.0,
-        time_unchecked: launches.clone().all(|launch| is_seen_in_bounds(launch, &recording.run)),
+        time_unchecked: timed
+            && launches.clone().filter(|launch| !launch.trusted).all(|launch| {
+                is_seen_in_bounds(launch, &recording.run) || is_simulated_in_bounds(launch, how)
+            }),
         time_counting: true,
         hardware_counters: !how.no_counters || !choice.back_end.gives.counters,
     };
     recording.run_device(&choice.id(), &mut open, groups, &options, listener);
 }
 
+/// Operations over which no launch is simulated only to see where it reaches, about half a second.
+const SIMULATED_MAX: u64 = 1 << 25;
+
+/// What was found keeps a launch from being timed without run-time checks: an access out of bounds, or one order of
+/// workgroups among several.
+fn may_leave_bounds(flags: &[Flag]) -> bool {
+    let may = [Tag::ReadOutOfBounds, Tag::WriteOutOfBounds, Tag::DependsOnSchedule, Tag::DataRace];
+    flags.iter().any(|flag| may.contains(&flag.tag))
+}
+
 /// Whether a simulator ran the same launch and saw no access out of bounds.
 fn is_seen_in_bounds(launch: &Launch, run: &Run) -> bool {
     let simulator =
         |id: &str| run.devices.iter().any(|device| device.id == id && device.is_simulator());
-    let out = |tag: &Tag| matches!(tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);
     run.measurements.iter().any(|measurement| {
         simulator(&measurement.device)
             && measurement.kernel == launch.kernel
             && measurement.parameters == launch.parameters
             && measurement.status == Status::Ok
             && run.sources.get(&measurement.source_sha256).is_some_and(|s| s.text == launch.source)
-            && !measurement.flags.iter().any(|flag| out(&flag.tag))
+            && !may_leave_bounds(&measurement.flags)
     })
+}
+
+/// Whether a simulator that runs the launch for this alone sees no access out of bounds; a long launch is not run.
+fn is_simulated_in_bounds(launch: &Launch, how: &LaunchArguments) -> bool {
+    if launch.language() == KernelLanguage::Cuda {
+        return false;
+    }
+    let operations_max = how.operations.min(SIMULATED_MAX);
+    let mut simulator =
+        SimulatorRunner::new(analyze::WIDTHS_COMPARED[0], how.steps).operations_max(operations_max);
+    let request = CountRequest::once(Method::Executed);
+    let seen = caught("simulator", &launch.file, || simulator.count_once(launch, &request));
+    let seen = seen.and_then(|counted| {
+        let results = Results { counted: Some(counted), ..Results::default() };
+        measurement(simulator.device(), launch, results)
+    });
+    seen.is_ok_and(|seen| !may_leave_bounds(&seen.flags))
 }

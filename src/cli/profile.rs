@@ -4,7 +4,9 @@
 //! each device, a page, the lines that waste lanes. With `--init`: a launch file to start from.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
 use super::arguments::{LaunchArguments, ProfileArguments};
@@ -105,42 +107,72 @@ pub(super) fn once(
     let groups: Vec<Vec<Launch>> = jobs.iter().map(|job| vec![job.launch.clone()]).collect();
     let count = choices.len();
     let checked = jobs.iter().any(|job| !job.launch.trusted) && !arguments.how.no_timing;
+    let mut measured_by: Vec<(Range<usize>, Duration)> = Vec::new();
     for choice in &in_order(choices, checked, arguments.watch) {
         let measured = recording.run.measurements.len();
         let stopwatch = Stopwatch::start();
         measuring::run(choice, &groups, &arguments.how, &catalogue, &mut recording, &mut watch);
-        let share = u32::try_from(count * jobs.len()).unwrap_or(1).max(1);
         let took = stopwatch.elapsed().unwrap_or_default();
-        let budget = match arguments.what_if {
-            true => Budget::Everything,
-            false => Budget::Time(took.max(what_if::TIME_MIN) / share),
-        };
+        let measured = measured..recording.run.measurements.len();
         // A device that cannot be opened measures nothing.
-        for (job, index) in jobs.iter().zip(measured..recording.run.measurements.len()) {
+        for (job, index) in jobs.iter().zip(measured.clone()) {
             let measurement = &mut recording.run.measurements[index];
             measurement.made_up.clone_from(&job.made_up);
             watch.replace(index, measurement);
             count_schedules(&job.launch, index, arguments, &mut recording, &mut watch);
-            let looks = Looks {
-                steps_max: arguments.how.steps,
-                operations_max: arguments.how.operations,
-                strict: arguments.how.strict,
-                everything: arguments.what_if,
-            };
-            count_shapes(&job.launch, index, &looks, &mut recording, &mut watch);
-            watch_memory(&job.launch, index, &looks, &mut recording, &mut watch);
-            try_changes(&job.launch, index, (&looks, budget), &mut recording, &mut watch);
         }
+        measured_by.push((measured, took));
         if watch.has_failed() {
             break;
         }
     }
     let chosen: Vec<Chosen> =
         jobs.iter().flat_map(|job| find_chosen(&job.request, &job.made_up)).collect();
-    let shown = Shown { condition, blame: blame(&chosen), before };
+    // A gate is judged, whoever reads.
+    let gate = condition.is_some() && !arguments.watch;
+    let out = &mut Outliving::new(gate, out);
+    let printed = watch.suspend(|| print_figures(&recording.run, before, arguments, out));
+    // Whoever reads no more wants no more looks, and what is measured is kept.
+    let compared = match printed {
+        Ok(compared) => compared,
+        Err(failure) => return watch.finish().and(Err(failure)),
+    };
+    for (measured, took) in measured_by {
+        let share = u32::try_from(count * jobs.len()).unwrap_or(1).max(1);
+        let budget = match arguments.what_if {
+            true => Budget::Everything,
+            false => Budget::Time(took.max(what_if::TIME_MIN) / share),
+        };
+        for (job, index) in jobs.iter().zip(measured) {
+            look(&job.launch, index, (arguments, budget), &mut recording, &mut watch);
+        }
+    }
+    let shown = Shown { condition, blame: blame(&chosen), compared };
     let exit = finish(watch, &recording, arguments, &shown, out)?;
     let exit = if refused && exit == Exit::Done { Exit::PartFailed } else { exit };
     Ok((exit, recording.run))
+}
+
+/// Looks at what counts do not say of a launch that was measured: other shapes of workgroups, memory, changes.
+fn look(
+    launch: &Launch,
+    index: usize,
+    (arguments, budget): (&ProfileArguments, Budget),
+    recording: &mut Recording,
+    watch: &mut Watch,
+) {
+    if watch.has_failed() {
+        return;
+    }
+    let looks = Looks {
+        steps_max: arguments.how.steps,
+        operations_max: arguments.how.operations,
+        strict: arguments.how.strict,
+        everything: arguments.what_if,
+    };
+    count_shapes(launch, index, &looks, recording, watch);
+    watch_memory(launch, index, &looks, recording, watch);
+    try_changes(launch, index, (&looks, budget), recording, watch);
 }
 
 /// Launches or why there are none, the catalogue, and the devices that there are.
@@ -383,8 +415,8 @@ struct Shown<'a> {
     condition: Option<&'a Condition>,
     /// What to do where parts of the launch were lanescope's choice and lie out of bounds.
     blame: Option<String>,
-    /// The run from which changes are shown.
-    before: Option<&'a Run>,
+    /// The kernels whose changes from a run before were printed.
+    compared: Vec<String>,
 }
 
 /// Tables, exports, pages; then the exit code.
@@ -397,16 +429,14 @@ fn finish(
 ) -> Result<Exit, Failure> {
     let folder = watch.finish()?;
     let run = &recording.run;
-    let Shown { condition, before, blame } = shown;
+    let Shown { condition, compared, blame } = shown;
     let violations = condition.map(|condition| condition.violations(run)).unwrap_or_default();
     let profiles = analyze::profiles(run);
-    // A gate is judged, whoever reads.
-    let gate = condition.is_some() && !arguments.watch;
-    let out = &mut Outliving::new(gate, out);
-    show(&profiles, run, *before, arguments, out)?;
+    print_looks(&profiles, compared, arguments, out)?;
     out.flush()?;
     export(&profiles, run, &violations, arguments, out)?;
     let pages = render::profile_pages(&folder, &profiles, run)?;
+    let gate = condition.is_some() && !arguments.watch;
     let stderr = &mut Outliving::new(gate, screen::stderr());
     tell_findings(run, stderr)?;
     let out_of_bounds =
@@ -465,20 +495,25 @@ fn tell_limits(
     Ok(())
 }
 
-/// Prints the profiles, or what changed from the run before and what is new; lines of JSON where these are asked for, and
-/// nothing where standard output is for something else.
-fn show(
-    profiles: &[Profile],
+/// Whether standard output is for tables: not where it takes lines of JSON, annotations or a file.
+fn prints_tables(arguments: &ProfileArguments) -> bool {
+    let files = [&arguments.export_json, &arguments.export_speedscope, &arguments.sarif];
+    let taken = files.iter().any(|path| export::is_stdout(path.as_deref()));
+    !(taken || arguments.json_lines || arguments.annotations.is_some())
+}
+
+/// Prints what was counted and timed, or what changed from the run before; gives the kernels whose changes were printed.
+/// Of several shaders it is a table of them: the figures of each stand before what was looked at.
+fn print_figures(
     run: &Run,
     before: Option<&Run>,
     arguments: &ProfileArguments,
     out: &mut impl Write,
-) -> Result<(), Failure> {
-    let files = [&arguments.export_json, &arguments.export_speedscope, &arguments.sarif];
-    let taken = files.iter().any(|path| export::is_stdout(path.as_deref()));
-    if taken || arguments.json_lines || arguments.annotations.is_some() {
-        return Ok(());
+) -> Result<Vec<String>, Failure> {
+    if !prints_tables(arguments) {
+        return Ok(Vec::new());
     }
+    let profiles = analyze::profiles(run);
     let compared = before.map(|before| analyze::compare_launches(before, run, false));
     let mut launches = compared.unwrap_or_default();
     // Of the first the lines are shown: what changed goes before what did not.
@@ -486,14 +521,38 @@ fn show(
     if !launches.is_empty() {
         compare::print_launches(&launches, terminal_columns(), out)?;
     }
-    let is_new =
-        |profile: &&Profile| !launches.iter().any(|launch| launch.kernels[1] == profile.kernel);
-    if profiles.len() > 1 {
-        writeln!(out, "{}", present::launches_table(profiles).to_screen(terminal_columns()))?;
+    let compared: Vec<String> =
+        launches.into_iter().map(|launch| launch.kernels[1].clone()).collect();
+    match profiles.as_slice() {
+        [profile] if !compared.contains(&profile.kernel) => {
+            write!(out, "{}", annotate::figures(profile, Look::of_stdout()))?;
+        }
+        [] | [_] => {}
+        _ => {
+            let table = present::launches_table(&profiles).to_screen(terminal_columns());
+            writeln!(out, "{table}")?;
+        }
     }
-    for profile in profiles.iter().filter(is_new) {
+    out.flush()?;
+    Ok(compared)
+}
+
+/// Prints what was looked at besides, but not for kernels whose changes were printed.
+fn print_looks(
+    profiles: &[Profile],
+    compared: &[String],
+    arguments: &ProfileArguments,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    if !prints_tables(arguments) {
+        return Ok(());
+    }
+    for profile in profiles.iter().filter(|profile| !compared.contains(&profile.kernel)) {
         let advice = analyze::advice_of(profile);
-        write!(out, "{}", annotate::text(profile, &advice, Look::of_stdout()))?;
+        if profiles.len() > 1 {
+            write!(out, "{}", annotate::figures(profile, Look::of_stdout()))?;
+        }
+        write!(out, "{}", annotate::looks(profile, &advice, Look::of_stdout()))?;
         if arguments.sass {
             write!(out, "{}", annotate::machine_code(profile, Look::of_stdout()))?;
         }

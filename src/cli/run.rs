@@ -116,7 +116,7 @@ fn wrong(measurement: &Measurement) -> bool {
     measurement.output == Output::Mismatch || barrier
 }
 
-/// How many sentences about widths stand above the tables; the page has all.
+/// How many sentences about widths stand above the tables; the page shows all of them.
 const SENTENCES_AT_TOP: usize = 3;
 
 /// The most rows of a table of widths on the terminal, but for the first.

@@ -120,6 +120,11 @@ impl Watch {
         self.progress.set_message(visible_line(text).into_owned());
     }
 
+    /// Does something while no progress is shown.
+    pub(super) fn suspend<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.progress.suspend(act)
+    }
+
     /// Saves a measurement that was saved as the `index`th as it is now.
     pub(super) fn replace(&mut self, index: usize, measurement: &Measurement) {
         let saved = self.store.replace(index, measurement);

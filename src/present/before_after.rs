@@ -171,8 +171,7 @@ fn parts(title: &str, what: &str, parts: &[Part]) -> Table {
 
 /// The lines whose cost changed, the largest change first; nothing where none did.
 fn lines(launch: &LaunchComparison, most: usize) -> Option<Table> {
-    let mut changed: Vec<&LinePart> =
-        launch.lines.iter().filter(|line| line.trend != Trend::Same).collect();
+    let mut changed: Vec<&LinePart> = launch.lines.iter().filter(|line| line.changed).collect();
     if changed.is_empty() || most == 0 {
         return None;
     }

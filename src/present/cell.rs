@@ -33,6 +33,8 @@ pub enum Cell {
     Percent(Ratio),
     /// A time.
     Time(Nanoseconds),
+    /// A time that is shorter than this, and could not be measured.
+    Below(Nanoseconds),
     /// A time with its interval and, where it is known, its noise.
     Measured(Nanoseconds, [Nanoseconds; 2], Option<Ratio>),
     /// A ratio of times or operations; 1 is as long.
@@ -71,9 +73,10 @@ impl Cell {
         value.map_or_else(Self::none, cell)
     }
 
-    /// A time with its interval, as far as they are known.
+    /// A time with its interval, as far as they are known; where it cannot be told from zero, what it is at most.
     pub fn time(median: Option<Nanoseconds>, interval: Option<[Nanoseconds; 2]>) -> Self {
         match (median, interval) {
+            (Some(median), Some([_, high])) if median.0 <= 0.0 => Self::Below(high),
             (Some(median), Some(interval)) => Self::Measured(median, interval, None),
             (median, _) => Self::from_option(median, Self::Time),
         }
@@ -128,6 +131,7 @@ impl Cell {
             Self::Widths(least, most) => format!("{least}–{most}"),
             Self::Percent(share) => percent(*share),
             Self::Time(time) | Self::Measured(time, ..) => time.to_string(),
+            Self::Below(bound) => format!("< {bound}"),
             Self::Factor(factor) | Self::Between(factor, _) => format!("{}×", digits(*factor)),
             Self::Count(count) => grouped_text(*count),
             Self::Bytes(bytes) => bytes.to_string(),
@@ -161,6 +165,7 @@ impl Cell {
             | Self::Widths(..)
             | Self::Percent(_)
             | Self::Time(_)
+            | Self::Below(_)
             | Self::Factor(_)
             | Self::Count(_)
             | Self::Bytes(_)
@@ -218,7 +223,7 @@ impl Cell {
             Self::YesNo(value) => value.to_string(),
             Self::Flags(flags) => flag::words(flags, " "),
             Self::With(inner, _) => inner.to_plain(),
-            Self::Missing(_) => String::new(),
+            Self::Below(_) | Self::Missing(_) => String::new(),
         }
     }
 }
@@ -304,7 +309,9 @@ mod tests {
             |lines: Vec<u32>| Cell::Flags(vec![Flag::at(crate::record::Tag::LoopCutOff, lines)]);
         let time = Cell::Measured(Nanoseconds(22_700.0), narrow, Some(Ratio(0.0031)));
         let dispatch = Cell::time(Some(Nanoseconds(22_700.0)), Some(narrow));
+        let short = Cell::time(Some(Nanoseconds(0.0)), Some([0.0, 4_600.0].map(Nanoseconds)));
         let cases = [
+            (short, "< 4.60 µs", "", ""),
             (Cell::Lanes(8.053), "8.05", "", "8.053"),
             (Cell::Widths(width(8), width(32)), "8–32", "", "8 32"),
             (Cell::Widths(width(8), width(8)), "8", "", "8 8"),

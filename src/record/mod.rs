@@ -482,7 +482,8 @@ pub struct Dispatch {
     /// still in it, and a GPU's clocks may have fallen before it was taken.
     pub median_ns: Option<Nanoseconds>,
     /// 95 % bootstrap interval of that median, low and high, over the submissions that it was taken in;
-    /// what a timestamp costs is taken off both ends. Absent in older records.
+    /// what a timestamp costs is taken off both ends. Where the median is 0, the dispatch takes no longer than a
+    /// timestamp, and the high end is at least what one costs. Absent in older records.
     pub ci95_ns: Option<[Nanoseconds; 2]>,
     /// Counts of each block, in the order of block numbers; empty where nothing was counted.
     pub blocks: Vec<Block>,

@@ -140,7 +140,7 @@ fn rows(group: &[&LaunchComparison]) -> Vec<RowText> {
     let changed = |index: usize| {
         group.iter().any(|launch| {
             let line = &launch.lines[index];
-            !line.line.same_text || line.trend != Trend::Same
+            !line.line.same_text || line.changed
         })
     };
     let mut shown = vec![false; count];

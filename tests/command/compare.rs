@@ -389,3 +389,33 @@ pub(super) fn worked_example() {
     }
     assert!(compared > 40, "{compared} lines");
 }
+
+/// A line that takes as many lane slots with other lanes at work is no line on which nothing changed.
+pub(super) fn idle_lanes() {
+    const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) g: vec3u) {
+    var v = a[g.x];
+    if g.x % 32u < 8u {
+        for (var i = 0u; i < 50u; i++) { v = v * 3u + 1u; }
+    }
+    a[g.x] = v;
+}
+";
+    let folder = folder(&[("a.wgsl", SHADER), ("b.wgsl", &SHADER.replace("< 8u", "< 16u"))]);
+    let shaders = ["a.wgsl", "b.wgsl", "--n", "1024", "--device", "sim:32"];
+    let (code, stdout, stderr) = compare(&folder, &shaders);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(
+        !stdout.contains("Nothing changed") && stdout.contains("Lines that changed"),
+        "{stdout}"
+    );
+    let launch = &json(&folder, &shaders)["launches"][0];
+    assert_eq!(
+        (&launch["whole"]["trend"], &launch["whole"]["changed"]),
+        (&"same".into(), &true.into())
+    );
+    let changed = launch["lines"].as_array().unwrap().iter().filter(|line| line["changed"] == true);
+    let lines: Vec<&Value> = changed.map(|line| &line["a"]).collect();
+    assert_eq!(lines, [6], "the loop's line, and no other");
+}

@@ -185,6 +185,26 @@ pub(super) fn broken_pipe() {
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
 
+/// The table and the lines that waste most are printed while changes are still to be tried.
+pub(super) fn figures_first() {
+    let folder = folder();
+    let mut child = program::command(folder.path(), &[])
+        .args(["profile", "a.wgsl", "--n", "1048576", "--device", "sim:32", "--what-if"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let table: Vec<String> =
+        lines.by_ref().take_while(|line| !line.starts_with("The lines that waste")).collect();
+    assert!(child.try_wait().unwrap().is_none(), "it goes on");
+    assert!(table.iter().any(|line| line.starts_with("sim:32  32 ")), "{table:?}");
+    let rest: Vec<String> = lines.collect();
+    let place = |start: &str| rest.iter().position(|line| line.starts_with(start)).unwrap();
+    assert!(place("Memory on") < place("Advice for") && place("Advice for") < place("a.wgsl on"));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
 /// Marks have places and figures; annotations and SARIF what there is to do.
 pub(super) fn marks() {
     let folder = folder();
@@ -192,6 +212,14 @@ pub(super) fn marks() {
     assert_eq!((code, stdout.lines().count()), (0, 1), "{stderr}");
     let event: Value = serde_json::from_str(&stdout).unwrap();
     assert!((lanes(&event) - 8.0).abs() < 0.2);
+    let (_, stdout, stderr) = run(&folder, &["--json-lines", "--device", "sim:64"]);
+    let both: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e} {stderr}"));
+    let branch = both["marks"].as_array().unwrap().iter().filter(|mark| mark["line"] == BRANCH);
+    let devices: Vec<&Value> = branch
+        .filter(|mark| mark["kind"] == "lanes")
+        .map(|mark| &mark["figures"]["device"])
+        .collect();
+    assert_eq!(devices, ["sim:32", "sim:64"], "each device has its figures");
     let marks = event["marks"].as_array().unwrap();
     let at = |line: u64| marks.iter().find(|mark| mark["line"] == line).unwrap();
     assert_eq!((&at(BRANCH)["column"], &at(BRANCH)["column_end"]), (&5.into(), &24.into()));

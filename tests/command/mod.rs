@@ -1,5 +1,6 @@
 //! What must hold of the program without any driver.
 
+mod action;
 mod compare;
 mod family;
 mod gallery;
@@ -22,7 +23,7 @@ use crate::support::program;
 /// Every check as a trial.
 #[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 65] = [
+    let checks: [(&str, fn()); 68] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -69,6 +70,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("watch_looks_at_folders_too", loops::watch_looks_at_folders),
         ("watch_looks_at_the_sources_of_spirv", spirv::watched),
         ("watch_ends_when_nobody_reads", loops::broken_pipe),
+        ("profile_shows_its_figures_before_it_looks_further", loops::figures_first),
         ("profile_marks_lines_for_other_tools", loops::marks),
         ("profile_writes_stacks_for_speedscope", loops::speedscope),
         ("profile_takes_many_shaders", loops::many_shaders),
@@ -77,6 +79,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("docs_show_what_the_loop_prints", compare::worked_example),
         ("compare_profiles_two_shaders", compare::two_shaders),
         ("compare_is_a_gate", compare::gate),
+        ("compare_comments_pull_requests", action::compares_and_comments),
+        ("compare_shows_lines_whose_idle_lanes_changed", compare::idle_lanes),
         ("compare_judges_a_gate_without_a_reader", compare::gate_without_reader),
         ("compare_has_rows_by_call_site", compare::call_sites),
         ("compare_shows_what_changed", compare::unchanged_launches),

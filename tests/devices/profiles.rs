@@ -122,6 +122,21 @@ fn next(v: f32) -> f32 { return v * 0.9 + 0.3; }
         |found| sites(found).iter().map(|(_, work)| work.lane_operations).collect::<Vec<_>>();
     assert_eq!(lanes(one), lanes(simulated), "as the simulator counted each way by itself");
 
+    // Alone, a simulator is asked for this and for nothing else; what leaves its bounds keeps its checks.
+    program::write(
+        &folder.path().join("out.wgsl"),
+        SHADER.replace("a[g.x] = v", "a[g.x + 1u] = v"),
+    );
+    for (shader, in_bounds) in [("a.wgsl", true), ("out.wgsl", false)] {
+        let arguments = ["profile", shader, "--n", "4096", "--device", &device];
+        let (code, run, stderr) = program::record(&folder, &environment, &arguments);
+        assert_eq!((code, run.devices.len()), (0, 1), "{stderr}");
+        assert_eq!(run.measurements[0].time_unchecked.is_some(), in_bounds, "{shader}");
+        let profile = lanescope::analyze::profiles(&run).remove(0);
+        let said = profile.devices[0].time.as_ref().unwrap().sentences().join(" ");
+        assert_eq!(said.contains("no simulator saw every access in bounds"), !in_bounds, "{said}");
+    }
+
     let arguments = ["compare", "a.wgsl", "b.wgsl", "--n", "16384", "--device", &device];
     let gate = ["--fail-on", "time>1.5", "--export-json", "-"];
     let all = [&arguments[..], &gate[..]].concat();

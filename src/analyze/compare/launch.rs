@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::parts::{Figures, LinePart, Part, Side, Trend};
+use super::parts::{Figures, LinePart, Part, Side, Trend, have_changed};
 use super::texts::{LinePair, pair_lines};
 use super::timing::{TimeRatio, time_ratio};
 use crate::analyze::counts::{Work, ratio};
@@ -98,8 +98,8 @@ pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchCompariso
         time,
     };
     let parts = [&found.dispatches, &found.functions, &found.calls].into_iter().flatten();
-    let trends = parts.map(|part| part.trend).chain(found.lines.iter().map(|line| line.trend));
-    let unchanged = super::sentences::unchanged(&found.whole, trends, found.time.as_ref());
+    let changes = parts.map(|part| part.changed).chain(found.lines.iter().map(|line| line.changed));
+    let unchanged = super::sentences::unchanged(&found.whole, changes, found.time.as_ref());
     found.verdicts.splice(0..0, unchanged);
     Some(found)
 }
@@ -108,7 +108,8 @@ fn part(name: String, figures: [Option<Figures>; 2], whole: u128) -> Part {
     let [before, after] = figures.map(|figures| figures.and_then(|figures| figures.lane_slots));
     let lane_slots_ratio =
         before.zip(after).and_then(|(before, after)| ratio(after, before)).filter(|r| *r > 0.0);
-    Part { name, lane_slots_ratio, trend: Trend::of(before, after, whole), figures }
+    let changed = have_changed(&figures, whole);
+    Part { name, lane_slots_ratio, trend: Trend::of(before, after, whole), changed, figures }
 }
 
 /// Pairs dispatches in order, those of one entry point with each other; where each side has one, these.
@@ -242,6 +243,7 @@ fn lines(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<LineP
             line: *pair,
             texts: [text(0, pair.a), text(1, pair.b)],
             trend: Trend::of(slots(left), slots(right), whole),
+            changed: have_changed(&[left, right], whole),
             figures: [left, right],
         }
     };

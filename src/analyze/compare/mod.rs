@@ -92,8 +92,8 @@ pub struct NotCompared {
 }
 
 impl Comparison {
-    /// The launches that changed, and how many did not: their lane slots are the same, and their times are not
-    /// told apart. Of few launches all stay.
+    /// The launches that changed, and how many did not: their lane slots and efficiency are the same, and their times
+    /// are not told apart. Of few launches all stay.
     pub fn changed(&self) -> (Self, usize) {
         let mut changed = self.clone();
         if self.rows.len() > ROWS_ALL_SHOWN {
@@ -110,14 +110,21 @@ impl Comparison {
             1 => String::new(),
             count => format!(" in each of {count} launches"),
         };
-        all.then(|| format!("Nothing changed: B takes as many lane slots as A{launches}."))
+        all.then(|| {
+            format!(
+                "Nothing changed: B takes as many lane slots as A{launches}, and as many of them are idle."
+            )
+        })
     }
 }
 
 impl ComparisonRow {
-    /// Whether lane slots are the same and times are not told apart.
+    /// Whether lane slots and efficiency are the same and times are not told apart.
     fn is_unchanged(&self) -> bool {
-        let slots = self.lane_slots_ratio.is_some_and(|r| (r - 1.0).abs() < CHANGE_MIN);
+        let near_one = |ratio: f64| (ratio - 1.0).abs() < CHANGE_MIN;
+        let [before, after] = self.efficiencies;
+        let lanes = before.zip(after).is_none_or(|(before, after)| near_one(after.0 / before.0));
+        let slots = self.lane_slots_ratio.is_some_and(near_one) && lanes;
         let interval = self.time_ratio.as_ref().map(|ratio| ratio.interval);
         slots && interval.is_none_or(|times| times.low <= 1.0 && times.high >= 1.0)
     }

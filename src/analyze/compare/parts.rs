@@ -24,6 +24,8 @@ pub struct Part {
     pub lane_slots_ratio: Option<f64>,
     /// Whether B is better.
     pub trend: Trend,
+    /// Whether its lane slots or its idle lane slots differ by a [`CHANGE_MIN`]th of the whole of A or more.
+    pub changed: bool,
 }
 
 /// A line of either text.
@@ -38,6 +40,8 @@ pub struct LinePart {
     pub figures: [Option<Figures>; 2],
     /// Whether B is better.
     pub trend: Trend,
+    /// Whether its lane slots or its idle lane slots differ by a [`CHANGE_MIN`]th of the whole of A or more.
+    pub changed: bool,
 }
 
 /// What a part costs on one side.
@@ -95,11 +99,23 @@ impl Trend {
     }
 }
 
+/// Whether lane slots, or the idle ones of them, changed against what the whole took before.
+pub(super) fn have_changed(figures: &[Option<Figures>; 2], whole: u128) -> bool {
+    let changed = |of: fn(&Figures) -> Option<u128>| {
+        let [before, after] = figures.each_ref().map(|side| side.as_ref().and_then(of));
+        Trend::of(before, after, whole) != Trend::Same
+    };
+    changed(|figures| figures.lane_slots) || changed(|figures| figures.lane_slots_idle)
+}
+
 impl LinePart {
-    /// By how much its lane slots changed.
+    /// By how much its lane slots changed, or where it is more, the idle ones of them.
     pub fn change(&self) -> u128 {
-        let slots = |side: usize| self.figures[side].and_then(|f| f.lane_slots).unwrap_or(0);
-        slots(0).abs_diff(slots(1))
+        let change = |of: fn(&Figures) -> Option<u128>| {
+            let [before, after] = self.figures.map(|side| side.as_ref().and_then(of).unwrap_or(0));
+            before.abs_diff(after)
+        };
+        change(|figures| figures.lane_slots).max(change(|figures| figures.lane_slots_idle))
     }
 
     /// Its text without the space before it: B's, where B has it; A's and B's where it was changed.

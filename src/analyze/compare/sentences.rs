@@ -2,7 +2,7 @@
 //!
 //! Input: the two measurements, and the ratios that were made of them. Output: sentences.
 
-use super::parts::{Figures, Part, Side, Trend};
+use super::parts::{Figures, Part, Side};
 use super::texts::LinePair;
 use super::timing::TimeRatio;
 use crate::analyze::names::device;
@@ -177,18 +177,18 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
 /// That no count changed, where none did, and what the time did then.
 pub(super) fn unchanged(
     whole: &Part,
-    trends: impl IntoIterator<Item = Trend>,
+    changes: impl IntoIterator<Item = bool>,
     time: Option<&TimeRatio>,
 ) -> Option<String> {
-    if whole.trend != Trend::Same || trends.into_iter().any(|trend| trend != Trend::Same) {
+    if whole.changed || changes.into_iter().any(|changed| changed) {
         return None;
     }
-    let operations = |figures: &Figures| (figures.subgroup_operations, figures.lane_slots);
+    let operations = |figures: &Figures| (figures.lane_slots, figures.lane_slots_idle);
     let [before, after] = whole.figures.map(|side| side.as_ref().map(operations));
     let counts = if before == after {
-        "B takes as many subgroup operations and lane slots as A, on the whole and on every line"
+        "B takes as many lane slots as A, as many of them idle, on the whole and on every line"
     } else {
-        "no line, and no sum, takes a thousandth of all lane slots more or less"
+        "no line, and no sum, has a thousandth of all lane slots more or less, or more or fewer of them idle"
     };
     let Some(time) = time else { return Some(format!("Nothing changed: {counts}.")) };
     let [low, high] = time.bounds();
@@ -204,6 +204,7 @@ pub(super) fn unchanged(
 
 #[cfg(test)]
 mod tests {
+    use super::super::parts::Trend;
     use super::*;
     use crate::units::Ratio;
 
@@ -221,7 +222,8 @@ mod tests {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let lane_slots_ratio = Some(slots[1] as f64 / slots[0] as f64);
         let figures = [Some(side(0)), Some(side(1))];
-        Part { name: "whole".to_owned(), figures, lane_slots_ratio, trend: Trend::Same }
+        let (name, trend) = ("whole".to_owned(), Trend::Same);
+        Part { name, figures, lane_slots_ratio, trend, changed: false }
     }
 
     fn time(ratio: f64) -> TimeRatio {

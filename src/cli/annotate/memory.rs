@@ -24,7 +24,7 @@ pub(super) fn memory(device: &DeviceProfile, look: Look) -> String {
     }
     let others = all - view.rows.len();
     let good = format!(
-        "{} of {all} accesses (by line and memory) {} no more than {} must: the page has all.",
+        "{} of {all} accesses (by line and memory) {} no more than {} must: the page shows all of them.",
         others,
         if others == 1 { "takes" } else { "take" },
         if others == 1 { "it" } else { "they" }

@@ -13,7 +13,7 @@ fn demo(widths: &[u32]) -> Run {
 
 fn view(run: &Run, look: Look) -> String {
     let profile = &profiles(run)[0];
-    text(profile, &advice_of(profile), look)
+    figures(profile, look) + &looks(profile, &advice_of(profile), look)
 }
 
 /// The part from the annotated source on.

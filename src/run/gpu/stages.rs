@@ -174,7 +174,8 @@ impl Span {
 }
 
 /// Takes off each of the times what a timestamp costs, and not more than brings
-/// their sum down to the launch's time.
+/// their sum down to the launch's time. Of a dispatch that takes no longer than a timestamp nothing is left: its median
+/// is 0, and its interval reaches to what a timestamp costs.
 fn without_cost(
     spans: &[Option<Span>],
     launch: Nanoseconds,
@@ -185,9 +186,11 @@ fn without_cost(
     let over_ns = (known.iter().sum::<f64>() - launch.0) / known.len().max(1) as f64;
     let less_ns = cost_ns.min(over_ns).max(0.0);
     let less = |ns: f64| Nanoseconds((ns - less_ns).max(0.0));
-    let time = |span: &Span| DispatchTime {
-        median_ns: less(span.median),
-        ci95_ns: [less(span.interval.low), less(span.interval.high)],
+    let time = |span: &Span| {
+        let median_ns = less(span.median);
+        let [low, high] = [less(span.interval.low), less(span.interval.high)];
+        let high = if median_ns.0 > 0.0 { high } else { Nanoseconds(high.0.max(less_ns)) };
+        DispatchTime { median_ns, ci95_ns: [low, high] }
     };
     spans.iter().map(|span| span.as_ref().map(time)).collect()
 }
@@ -212,6 +215,10 @@ mod tests {
         // Nothing is added where the launch takes longer, and no time falls below zero.
         assert_eq!(found(&[10.0, 30.0], 50.0, 7.0), [10.0, 30.0]);
         assert_eq!(found(&[1.0, 39.0], 20.0, 7.0), [0.0, 32.0]);
+        let short = Span::of(&[1.0, 1.2, 0.9]);
+        let short = without_cost(&[short, Span::of(&[39.0])], Nanoseconds(20.0), 7.0)[0].unwrap();
+        assert_eq!(short.median_ns.0, 0.0, "no longer than a timestamp takes");
+        assert_eq!(short.ci95_ns.map(|end| end.0), [0.0, 7.0], "and no shorter bound is known");
         assert_eq!(without_cost(&[None], Nanoseconds(1.0), 5.0), [None]);
     }
 
