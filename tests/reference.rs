@@ -419,7 +419,7 @@ fn masked_shuffles_compile_before_volta_and_matches_do_not() {
 }
 
 /// What the times of kernels whose answer is known come from: on the H200, branches of lanes that part,
-/// memory, and neither.
+/// memory, and neither; on the H100, whose memory is slower, a copy's too.
 #[test]
 fn what_a_known_time_comes_from_is_told() {
     use analyze::TimeVerdict::{Arithmetic, IdleLanes, Memory, Neither};
@@ -466,6 +466,8 @@ fn what_a_known_time_comes_from_is_told() {
     assert!(neighbours.iter().all(|verdict| *verdict == Some(Memory)), "{neighbours:?}");
     let latency = verdicts(occupancy, "occupancy/latency_hiding", &|_| true);
     assert!(latency.iter().all(|verdict| *verdict == Some(Neither)), "{latency:?}");
+    let copy = verdicts("h100-vulkan/claims-all", "masked/copy", &at("stride", 1));
+    assert!(copy.iter().all(|verdict| *verdict == Some(Memory)), "{copy:?}");
     let scan = verdicts("h200-vulkan/scan-sizes", "scan/device", &at("n", -67_108_864));
     assert!(scan.iter().all(|verdict| *verdict == Some(Memory)), "{scan:?}");
 }

@@ -39,7 +39,7 @@ const ROOM: [usize; 3] = [100, 76, 56];
 pub(crate) const RESTS_ON_ESTIMATES: &str =
     "estimates: executions may be more than shown, and efficiency less";
 
-/// Writes what is known once a shader is counted and timed: figures of the whole, totals, the lines that waste most.
+/// Writes what is known once a shader is counted, timed and its memory watched: figures of the whole, totals, the lines that waste most.
 pub(crate) fn figures(profile: &Profile, look: Look) -> String {
     let mut text = faults(profile, look);
     text += &head(profile, look);
@@ -80,12 +80,11 @@ pub(crate) fn figures(profile: &Profile, look: Look) -> String {
     text
 }
 
-/// Writes what is known once a simulator looked at the launch as well: races, memory, widths, advice; then the source.
+/// Writes what is known once other launches were tried as well: widths, advice; with them memory and the source.
 /// `advice` may hold other devices' too; the first device's is shown.
 pub(crate) fn looks(profile: &Profile, advice: &[Advice], look: Look) -> String {
-    let mut text = races(profile, look);
-    let Some(first) = profile.first_counted() else { return text };
-    text += &memory::memory(first, look);
+    let Some(first) = profile.first_counted() else { return String::new() };
+    let mut text = memory::memory(first, look);
     for device in profile.devices.iter().filter(|device| device.counters_from.is_some()) {
         text += &machine::counters(device, look);
     }
@@ -128,12 +127,6 @@ fn faults(profile: &Profile, look: Look) -> String {
         text += &look.paint(orange().bold(), &fold(&line, "  ", look.columns));
         text.push('\n');
     }
-    text
-}
-
-/// The data races that were seen, a sentence each.
-fn races(profile: &Profile, look: Look) -> String {
-    let mut text = String::new();
     for race in profile.races() {
         text += &look.paint(orange().bold(), &fold(&visible(&race), "  ", look.columns));
         text.push('\n');

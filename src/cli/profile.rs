@@ -120,6 +120,8 @@ pub(super) fn once(
             measurement.made_up.clone_from(&job.made_up);
             watch.replace(index, measurement);
             count_schedules(&job.launch, index, arguments, &mut recording, &mut watch);
+            // A data race is an error, and stands above every figure.
+            watch_memory(&job.launch, index, &looks(arguments), &mut recording, &mut watch);
         }
         measured_by.push((measured, took));
         if watch.has_failed() {
@@ -153,7 +155,17 @@ pub(super) fn once(
     Ok((exit, recording.run))
 }
 
-/// Looks at what counts do not say of a launch that was measured: other shapes of workgroups, memory, changes.
+/// The limits under which a launch is looked at.
+fn looks(arguments: &ProfileArguments) -> Looks {
+    Looks {
+        steps_max: arguments.how.steps,
+        operations_max: arguments.how.operations,
+        strict: arguments.how.strict,
+        everything: arguments.what_if,
+    }
+}
+
+/// Tries what counts do not say of a launch that was measured: other shapes of workgroups, changes.
 fn look(
     launch: &Launch,
     index: usize,
@@ -164,14 +176,8 @@ fn look(
     if watch.has_failed() {
         return;
     }
-    let looks = Looks {
-        steps_max: arguments.how.steps,
-        operations_max: arguments.how.operations,
-        strict: arguments.how.strict,
-        everything: arguments.what_if,
-    };
+    let looks = looks(arguments);
     count_shapes(launch, index, &looks, recording, watch);
-    watch_memory(launch, index, &looks, recording, watch);
     try_changes(launch, index, (&looks, budget), recording, watch);
 }
 

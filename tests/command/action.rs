@@ -108,7 +108,7 @@ pub(super) fn compares_and_comments() {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(read("asked").lines().count(), 2, "nothing was commented since");
 
-    let (folder, base) = repository(SHADER, &SHADER.replace("3u", "5u"));
+    let (folder, base) = repository(SHADER, &SHADER.replace("* 3u", "* 5u"));
     let output = run(&folder, &base, "a.wgsl");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(folder.path().join("commented").exists());

@@ -337,7 +337,7 @@ fn report_and_compare() {
         program::parts(&program::run(&folder, &[], &["compare", file, file]));
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("Nothing changed: "), "{stdout}");
-    assert!(stdout.contains(" in each of 20 launches."), "{stdout}");
+    assert!(stdout.contains(" in each of 20 launches, "), "{stdout}");
     let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
     let mut newer: serde_json::Value = serde_json::from_str(&text).unwrap();
     newer["schema"] = 99.into();

@@ -74,10 +74,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     assert_eq!(agreements[0].agreement.differences, [], "{stderr}");
 }
 
-/// `profile` times the launch, without run-time checks and with counters beside; two shaders are timed
-/// side by side, and what is the same is not called slower.
-pub(super) fn time(driver: &Driver) {
-    const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
+/// A long loop with a helper.
+const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) g: vec3u) {
     var v = next(a[g.x]);
@@ -86,6 +84,28 @@ fn main(@builtin(global_invocation_id) g: vec3u) {
 }
 fn next(v: f32) -> f32 { return v * 0.9 + 0.3; }
 ";
+
+/// Where a device is named alone, a simulator is asked for its accesses and for nothing else; what leaves its bounds is
+/// timed with checks alone.
+fn time_alone(folder: &TempDir, device: &str, environment: &[(String, String)]) {
+    program::write(
+        &folder.path().join("out.wgsl"),
+        SHADER.replace("a[g.x] = v", "a[g.x + 1u] = v"),
+    );
+    for (shader, in_bounds) in [("a.wgsl", true), ("out.wgsl", false)] {
+        let arguments = ["profile", shader, "--n", "4096", "--device", device];
+        let (code, run, stderr) = program::record(folder, environment, &arguments);
+        assert_eq!((code, run.devices.len()), (0, 1), "{stderr}");
+        assert_eq!(run.measurements[0].time_unchecked.is_some(), in_bounds, "{shader}");
+        let profile = lanescope::analyze::profiles(&run).remove(0);
+        let said = profile.devices[0].time.as_ref().unwrap().sentences().join(" ");
+        assert_eq!(said.contains("no simulator saw every access in bounds"), !in_bounds, "{said}");
+    }
+}
+
+/// `profile` times the launch, without run-time checks and with counters beside; two shaders are timed
+/// side by side, and what is the same is not called slower.
+pub(super) fn time(driver: &Driver) {
     let folder = TempDir::new().unwrap();
     program::write(&folder.path().join("slow.wgsl"), SHADER.replace("200u", "4000u"));
     for name in ["a.wgsl", "b.wgsl"] {
@@ -122,21 +142,7 @@ fn next(v: f32) -> f32 { return v * 0.9 + 0.3; }
         |found| sites(found).iter().map(|(_, work)| work.lane_operations).collect::<Vec<_>>();
     assert_eq!(lanes(one), lanes(simulated), "as the simulator counted each way by itself");
 
-    // Alone, a simulator is asked for this and for nothing else; what leaves its bounds keeps its checks.
-    program::write(
-        &folder.path().join("out.wgsl"),
-        SHADER.replace("a[g.x] = v", "a[g.x + 1u] = v"),
-    );
-    for (shader, in_bounds) in [("a.wgsl", true), ("out.wgsl", false)] {
-        let arguments = ["profile", shader, "--n", "4096", "--device", &device];
-        let (code, run, stderr) = program::record(&folder, &environment, &arguments);
-        assert_eq!((code, run.devices.len()), (0, 1), "{stderr}");
-        assert_eq!(run.measurements[0].time_unchecked.is_some(), in_bounds, "{shader}");
-        let profile = lanescope::analyze::profiles(&run).remove(0);
-        let said = profile.devices[0].time.as_ref().unwrap().sentences().join(" ");
-        assert_eq!(said.contains("no simulator saw every access in bounds"), !in_bounds, "{said}");
-    }
-
+    time_alone(&folder, &device, &environment);
     let arguments = ["compare", "a.wgsl", "b.wgsl", "--n", "16384", "--device", &device];
     let gate = ["--fail-on", "time>1.5", "--export-json", "-"];
     let all = [&arguments[..], &gate[..]].concat();
