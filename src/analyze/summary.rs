@@ -38,6 +38,8 @@ pub struct DeviceSummary {
     pub simulated: bool,
     /// The width that it runs, in lanes.
     pub width: Option<Width>,
+    /// Whether the run has devices of other widths, with which lane slots compare and efficiency does not.
+    pub beside_other_widths: bool,
     /// Its measurements in the order in which they finished, but for points added to a sweep, which
     /// stand where they belong.
     pub rows: Vec<SummaryRow>,
@@ -142,6 +144,10 @@ pub fn summary(run: &Run) -> Summary {
             label: device_label(run, &device.id),
             simulated: device.is_simulator(),
             width: device.subgroup_width_run,
+            beside_other_widths: run
+                .devices
+                .iter()
+                .any(|other| other.subgroup_width_run != device.subgroup_width_run),
             rows: order_rows(rows(&device.id), |row| (&row.kernel, &row.parameters)),
         })
         .collect();

@@ -201,21 +201,11 @@ fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
 /// The cost of `wide` over that of `narrow`.
 fn cost_ratio(narrow: &Measurement, wide: &Measurement) -> Option<CostRatio> {
     let cost_ratio = ratio(lane_slots(wide)?, lane_slots(narrow)?)?;
-    let mut all = Vec::new();
-    if let (Some(narrow), Some(wide)) = (&narrow.seeds, &wide.seeds) {
-        all.extend(seed_ratios(narrow, wide));
-    }
-    // Where the launch's own seed was counted with the others, perhaps at a smaller size, it is one of them.
-    let own = |seeds: &Seeds| seeds.counts.iter().any(|counts| counts.seed == wide.seed);
-    if all.is_empty() || !wide.seeds.as_ref().is_some_and(own) {
-        all.push(cost_ratio);
-    }
-    let [low, high] =
-        all.iter().fold([all[0]; 2], |[low, high], ratio| [low.min(*ratio), high.max(*ratio)]);
+    let (range, seeds) = seed_range(narrow, wide, cost_ratio);
     Some(CostRatio {
         ratio: cost_ratio,
-        range: [low, high],
-        seeds: all.len(),
+        range,
+        seeds,
         work_ratio: ratio(
             Work::from_measurement(wide).lane_operations,
             Work::from_measurement(narrow).lane_operations,
@@ -223,20 +213,37 @@ fn cost_ratio(narrow: &Measurement, wide: &Measurement) -> Option<CostRatio> {
     })
 }
 
-/// The ratio of each seed that both have at the same parameters.
-fn seed_ratios(narrow: &Seeds, wide: &Seeds) -> Vec<f64> {
-    if narrow.parameters != wide.parameters {
-        return Vec::new();
+/// The least and the greatest ratio of lane slots, `after` over `before`, of all seeds that both were counted with,
+/// their own among them, whose ratio is given; and how many seeds that is.
+pub(super) fn seed_range(
+    before: &Measurement,
+    after: &Measurement,
+    own_ratio: f64,
+) -> ([f64; 2], usize) {
+    let mut all = seed_ratios(before, after).unwrap_or_default();
+    // Where the launch's own seed was counted with the others, perhaps at a smaller size, it is one of them.
+    let own = |seeds: &Seeds| seeds.counts.iter().any(|counts| counts.seed == after.seed);
+    if all.is_empty() || !after.seeds.as_ref().is_some_and(own) {
+        all.push(own_ratio);
     }
-    let [narrow_width, wide_width] = WIDTHS_COMPARED.map(|width| u128::from(width.lanes()));
-    let pair = |wide: &SeedCounts| {
-        let narrow = narrow.counts.iter().find(|narrow| narrow.seed == wide.seed)?;
+    let range =
+        all.iter().fold([all[0]; 2], |[low, high], ratio| [low.min(*ratio), high.max(*ratio)]);
+    (range, all.len())
+}
+
+/// The ratio of each seed that both have at the same parameters; `None` where one has no seeds.
+fn seed_ratios(before: &Measurement, after: &Measurement) -> Option<Vec<f64>> {
+    let [left, right] = [before.seeds.as_ref()?, after.seeds.as_ref()?];
+    let width = |side: &Measurement| Some(u128::from(side.subgroup_width?.lanes()));
+    let widths = [width(before)?, width(after)?];
+    let pair = |after: &SeedCounts| {
+        let before = left.counts.iter().find(|before| before.seed == after.seed)?;
         ratio(
-            u128::from(wide.subgroup_operations) * wide_width,
-            u128::from(narrow.subgroup_operations) * narrow_width,
+            u128::from(after.subgroup_operations) * widths[1],
+            u128::from(before.subgroup_operations) * widths[0],
         )
     };
-    wide.counts.iter().filter_map(pair).collect()
+    (left.parameters == right.parameters).then(|| right.counts.iter().filter_map(pair).collect())
 }
 
 /// When 64 lanes cost more than 32, on these data: the answer, then one for each kernel with an axis of

@@ -43,6 +43,8 @@ pub enum Cell {
     Between(f64, [f64; 2]),
     /// A count.
     Count(u128),
+    /// A count to three digits, such as `6.28 M`.
+    Rounded(u128),
     /// A size.
     Bytes(Bytes),
     /// A rate in this unit, such as `B/s`.
@@ -134,6 +136,7 @@ impl Cell {
             Self::Below(bound) => format!("< {bound}"),
             Self::Factor(factor) | Self::Between(factor, _) => format!("{}×", digits(*factor)),
             Self::Count(count) => grouped_text(*count),
+            Self::Rounded(count) => rounded(*count),
             Self::Bytes(bytes) => bytes.to_string(),
             Self::Rate(value, unit) => rate(*value, unit),
             Self::YesNo(true) => "yes".to_owned(),
@@ -168,6 +171,7 @@ impl Cell {
             | Self::Below(_)
             | Self::Factor(_)
             | Self::Count(_)
+            | Self::Rounded(_)
             | Self::Bytes(_)
             | Self::Rate(..)
             | Self::YesNo(_)
@@ -218,7 +222,7 @@ impl Cell {
             Self::Widths(least, most) => format!("{least} {most}"),
             Self::Percent(share) => share.0.to_string(),
             Self::Time(time) | Self::Measured(time, ..) => time.0.to_string(),
-            Self::Count(count) => count.to_string(),
+            Self::Count(count) | Self::Rounded(count) => count.to_string(),
             Self::Bytes(bytes) => bytes.0.to_string(),
             Self::YesNo(value) => value.to_string(),
             Self::Flags(flags) => flag::words(flags, " "),
@@ -276,6 +280,19 @@ fn digits(value: f64) -> String {
     format!("{value:.*}", 3 - before)
 }
 
+/// A count to three digits, scaled by powers of a thousand.
+#[expect(clippy::cast_precision_loss, reason = "it is shown to three digits")]
+fn rounded(count: u128) -> String {
+    let value = count as f64;
+    let scales = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let Some((scale, prefix)) = scales.into_iter().find(|(scale, _)| value >= *scale) else {
+        return count.to_string();
+    };
+    let scaled = value / scale;
+    let before = [10.0, 100.0].iter().filter(|limit| scaled >= **limit).count();
+    format!("{scaled:.*} {prefix}", 2 - before)
+}
+
 /// A rate with a unit such as `B/s`, scaled by powers of a thousand.
 fn rate(value: f64, unit: &str) -> String {
     let scales = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
@@ -312,6 +329,9 @@ mod tests {
         let short = Cell::time(Some(Nanoseconds(0.0)), Some([0.0, 4_600.0].map(Nanoseconds)));
         let cases = [
             (short, "< 4.60 µs", "", ""),
+            (Cell::Rounded(6_281_234), "6.28 M", "", "6281234"),
+            (Cell::Rounded(411_000), "411 k", "", "411000"),
+            (Cell::Rounded(999), "999", "", "999"),
             (Cell::Lanes(8.053), "8.05", "", "8.053"),
             (Cell::Widths(width(8), width(32)), "8–32", "", "8 32"),
             (Cell::Widths(width(8), width(8)), "8", "", "8 8"),

@@ -146,6 +146,7 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         Column::figures("simulated").repeats(&["active lanes"]),
         Column::figures("published"),
         Column::figures("efficiency"),
+        Column::figures(LANE_SLOTS),
         Column::figures("time"),
         Column::figures("ratio").with_notes(),
         Column::figures("predicted"),
@@ -165,11 +166,12 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         // What is shown stands in the order of the whole.
         let folded = rest.next_if(|next| *next == row).is_none();
         let rows = if folded { &mut table.rows_folded } else { &mut table.rows };
-        rows.push(summary_cells(row));
+        rows.push(summary_cells(row, device.beside_other_widths));
     }
     table.without_empty(&[
         "simulated",
         "published",
+        LANE_SLOTS,
         "time",
         "ratio",
         "predicted",
@@ -178,7 +180,7 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
     ])
 }
 
-fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
+fn summary_cells(row: &SummaryRow, beside_other_widths: bool) -> Vec<Cell> {
     let published = row.published.as_ref();
     let mut flags = row.flags.clone();
     flags.sort();
@@ -193,6 +195,7 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
             published_cell(figure, row.published_is_contradicted())
         }),
         Cell::from_option(row.efficiency, Cell::Percent),
+        Cell::from_option(row.lane_slots.filter(|_| beside_other_widths), Cell::Rounded),
         Cell::from_option(row.time, |time| {
             Cell::Measured(time.median, time.interval, Some(time.noise))
         }),
@@ -642,7 +645,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
         Column::figures("subgroup operations B / A"),
         Column::figures("lane slots A"),
         Column::figures("lane slots B"),
-        Column::figures("lane slots B / A"),
+        Column::figures("lane slots B / A").with_notes(),
         Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
@@ -671,7 +674,12 @@ pub fn comparison(comparison: &Comparison) -> Table {
             ),
             Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Count),
             Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Count),
-            Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), Cell::Factor),
+            Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), |ratio| match row
+                .lane_slots_range
+            {
+                Some(range) => Cell::Between(ratio, range),
+                None => Cell::Factor(ratio),
+            }),
             Cell::Flags(row.flags.clone()),
         ]);
     }

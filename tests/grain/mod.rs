@@ -4,12 +4,12 @@
 //! Input: every point of its sweeps, on full grids. Output: a failure where a block's mean active lanes
 //! is not what its formula gives: exactly, where nothing is random, else within what sampling explains.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lanescope::analyze;
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
 use lanescope::program::{Overrides, Parsed};
-use lanescope::record::{Method, Output, Status, Value};
+use lanescope::record::{Measurement, Method, Output, Status, Value};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::{CountRequest, Runner};
 use lanescope::units::Width;
@@ -198,32 +198,47 @@ fn parts() {
     assert!(compared > 100, "{compared}");
 }
 
-/// On a driver: every point that the default run takes there, and more, at its width.
+/// On a driver: every point of every kernel's sweeps, those of simulators too, at its width.
 pub(crate) fn on_driver(driver: &Driver) {
     let catalogue = Catalogue::embedded().unwrap();
-    let folder = TempDir::new().unwrap();
-    let device = driver.device();
-    let mut arguments = vec!["grain", "--no-timing", "--device", &device, "-a", "n=122880"];
-    arguments.extend(["-a", "run=[1,24,32,48,128]", "-a", "wavelength=[1,8,64]"]);
-    arguments.extend(["-a", "size=[16,48,64]", "-a", "tile=[8,64]", "-a", "work=16"]);
-    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
-    assert_eq!(code, 0, "{stderr}");
-    let mut compared = 0;
-    for measurement in &run.measurements {
-        assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.error);
-        assert_eq!(measurement.output, Output::Verified, "{:?}", measurement.error);
-        let kernel = catalogue.kernel(&measurement.kernel).unwrap();
-        let launch =
-            kernel.launch(DeviceClass::Quick, &measurement.parameters, measurement.seed).unwrap();
-        let counts: Vec<(u64, u64)> = measurement.dispatches[0]
-            .blocks
-            .iter()
-            .map(|block| (block.executions.0, block.lanes.0))
-            .collect();
-        let width = measurement.subgroup_width.unwrap();
-        assert_eq!(width.lanes(), driver.width);
-        let found = compare(&launch, width, is_random(kernel, &launch), &counts);
-        compared += found.unwrap_or_else(|why| panic!("{why}"));
+    for kernel in kernels(&catalogue) {
+        let folder = TempDir::new().unwrap();
+        let device = driver.device();
+        // Each axis with every value that a sweep has.
+        let mut axes: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for (name, values) in kernel.description.sweeps.iter().flat_map(|sweep| &sweep.axes) {
+            axes.entry(name).or_default().extend(values.iter().map(Value::to_string));
+        }
+        axes.insert("work", BTreeSet::from(["16".to_owned()]));
+        if kernel.description.parameters.contains_key("n") {
+            axes.insert("n", BTreeSet::from([(15 << 15).to_string()]));
+        }
+        let axes = axes.iter().map(|(name, values)| {
+            format!("{name}=[{}]", values.iter().map(String::as_str).collect::<Vec<_>>().join(","))
+        });
+        let axes: Vec<String> = axes.flat_map(|axis| ["-a".to_owned(), axis]).collect();
+        let mut arguments = vec![&*kernel.id, "--no-timing", "--device", &device];
+        arguments.extend(axes.iter().map(String::as_str));
+        let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+        assert_eq!(code, 0, "{stderr}");
+        let (counted, points) = (run.measurements.len(), points(kernel).len());
+        assert!(counted >= points, "{}: {counted} of {points}", kernel.id);
+        for measurement in &run.measurements {
+            check(kernel, measurement, driver.width);
+        }
     }
-    assert!(compared >= 5 * 2 + 3 + 3 + 2 * 2, "{compared}");
+}
+
+/// Holds a driver's counts of a launch against the formulas at its width.
+fn check(kernel: &Kernel, measurement: &Measurement, lanes: u32) {
+    assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.error);
+    assert_eq!(measurement.output, Output::Verified, "{:?}", measurement.error);
+    let launch =
+        kernel.launch(DeviceClass::Quick, &measurement.parameters, measurement.seed).unwrap();
+    let blocks = measurement.dispatches[0].blocks.iter();
+    let counts: Vec<(u64, u64)> = blocks.map(|block| (block.executions.0, block.lanes.0)).collect();
+    let width = measurement.subgroup_width.unwrap();
+    assert_eq!(width.lanes(), lanes);
+    let found = compare(&launch, width, is_random(kernel, &launch), &counts);
+    assert!(found.unwrap_or_else(|why| panic!("{why}")) > 0, "{}: no block", kernel.id);
 }

@@ -23,7 +23,7 @@ use super::counts::{Work, active_lanes_mean, efficiency, ratio};
 use super::names::{SIZE, device_label, parameters_text};
 use super::plausibility::plausibility;
 use super::rounds::{median_time, times_ns};
-use super::width_costs::lane_slots;
+use super::width_costs::{lane_slots, seed_range};
 use crate::{
     record::{Device, Flag, Measurement, Run, Status, Tag, Value},
     statistics::{UnpairedRatio, unpaired_ratio},
@@ -72,6 +72,9 @@ pub struct ComparisonRow {
     pub lane_slots: [Option<u128>; 2],
     /// B's lane slots over A's; nothing where one was not counted.
     pub lane_slots_ratio: Option<f64>,
+    /// The least and the greatest of that ratio over the seeds that both were counted with; nothing where there is one
+    /// alone.
+    pub lane_slots_range: Option<[f64; 2]>,
     /// Findings.
     pub flags: Vec<Flag>,
 }
@@ -328,6 +331,8 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
     let means = [left, right].map(|side| active_lanes_mean(side).filter(|_| one_rule));
     let widths = [left.subgroup_width, right.subgroup_width];
     let slots = [left, right].map(|side| lane_slots(side).filter(|_| one_rule));
+    let lane_slots_ratio = slots[0].zip(slots[1]).and_then(|(before, after)| ratio(after, before));
+    let range = lane_slots_ratio.map(|ratio| seed_range(left, right, ratio));
     ComparisonRow {
         kernel: left.kernel.clone(),
         parameters: left.parameters.clone(),
@@ -342,7 +347,8 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
         subgroup_operations_ratio: ratio(after.subgroup_operations, before.subgroup_operations)
             .filter(|_| one_rule && after.subgroup_operations > 0),
         lane_slots: slots,
-        lane_slots_ratio: slots[0].zip(slots[1]).and_then(|(before, after)| ratio(after, before)),
+        lane_slots_ratio,
+        lane_slots_range: range.filter(|(_, seeds)| *seeds > 1).map(|(range, _)| range),
         flags,
     }
 }
