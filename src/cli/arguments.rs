@@ -90,7 +90,7 @@ pub(crate) struct WebArguments {
     /// where left out
     #[arg(value_name = "FAMILY|KERNEL")]
     pub(crate) kernels: Vec<String>,
-    /// The whole catalogue: a page of several megabytes
+    /// The whole catalogue: a page of some 1.5 MB
     #[arg(long, conflicts_with = "kernels")]
     pub(crate) all: bool,
     /// Folder for the page, `index.html`, which is written over
@@ -420,6 +420,10 @@ pub(crate) struct ReportArguments {
     /// Rows of `lab peers`, for a table in the page
     #[arg(long, value_name = "FILE")]
     pub(crate) peers: Option<PathBuf>,
+    /// Write a copy of one record to share: file names stand in the place of paths, and shaders keep their
+    /// text
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["gallery", "peers", "out"])]
+    pub(crate) share: Option<PathBuf>,
 }
 
 /// Arguments of `compare`.
