@@ -41,7 +41,7 @@ pub struct GalleryDevice {
     pub patterns: BTreeMap<String, GalleryFigures>,
     /// Launches that are about the grain of branches.
     pub grain: BTreeMap<String, GalleryFigures>,
-    /// Other launches with a baseline.
+    /// Other launches with a baseline, by full name and parameters other than sizes.
     pub others: BTreeMap<String, GalleryFigures>,
 }
 
@@ -115,18 +115,18 @@ impl GalleryDevice {
             *ended += u64::from(row.status == Status::Ok);
             *wrong += u64::from(row.output == Output::Mismatch);
             let Some(note) = run.kernels.get(&row.kernel) else { continue };
-            // Only kernels of the catalogue have notes of these kinds.
-            let figures = if note.grain.is_some() {
-                &mut self.grain
+            // Only kernels of the catalogue have notes of these kinds. Names of other families may be alike.
+            let (figures, kernel) = if note.grain.is_some() {
+                (&mut self.grain, short_name(&row.kernel))
             } else if note.published.is_some() {
-                &mut self.patterns
+                (&mut self.patterns, short_name(&row.kernel))
             } else if note.baseline.is_some() && row.time_ratio != TimeRatio::Baseline {
-                &mut self.others
+                (&mut self.others, row.kernel.as_str())
             } else {
                 continue;
             };
             let parameters = parameters_text(&row.parameters, &[SIZE]);
-            let name = format!("{} {parameters}", short_name(&row.kernel)).trim().to_owned();
+            let name = format!("{kernel} {parameters}").trim().to_owned();
             let figures = figures.entry(name).or_default();
             figures.efficiencies.extend(row.efficiency.map(|ratio| ratio.0));
             if let TimeRatio::Measured(paired) = &row.time_ratio {
