@@ -10,16 +10,17 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{ArgMatches, Command};
+use clap::{ArgMatches, Command, CommandFactory};
 use serde_json::Value;
 
+use super::arguments::Arguments;
 use crate::record::Run;
 use crate::store::{self, StoreError};
 
 /// Arguments without the program, as a record keeps them: of each that is a path its file name.
 pub(super) fn arguments(words: impl IntoIterator<Item = OsString>) -> Vec<String> {
     let words: Vec<OsString> = words.into_iter().collect();
-    let command = super::command();
+    let command = Arguments::command();
     let all = std::iter::once(OsString::from("lanescope")).chain(words.iter().cloned());
     let mut paths = BTreeSet::new();
     // What no longer parses, such as an older version's arguments, has its absolute paths cut below.

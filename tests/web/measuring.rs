@@ -317,6 +317,18 @@ pub(super) fn kept() -> Result<(), String> {
     browser.wait_for("$('shared').textContent.includes('nobody is there')", RUN_MAX)
 }
 
+/// A browser that cannot unpack the page's data is told so; nothing else is there to press.
+pub(super) fn old_browser() -> Result<(), String> {
+    let mut browser = Browser::open()?;
+    let old = json!({"source": "delete window.DecompressionStream;"});
+    browser.ask("Page.addScriptToEvaluateOnNewDocument", &old)?;
+    browser.show(small_page(), "")?;
+    browser.wait_for("$('status').textContent.includes('cannot unpack')", RUN_MAX)?;
+    let closed = browser.value("$('start').disabled")?;
+    let shown = browser.text("document.body.innerText")?;
+    hold(closed == true && shown.contains("there is no record"), "a button is open", &shown)
+}
+
 /// A link of a page on a disk tells no folder; one of a page on a server is whole; a page that is open follows
 /// one, makes no record of it, and reads none to its end that unpacks to more than it may.
 pub(super) fn links() -> Result<(), String> {

@@ -45,7 +45,7 @@ type Check = fn() -> Result<(), String>;
 
 /// The trials, skipped where there is no browser, unless that is required.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, Check); 12] = [
+    let checks: [(&str, Check); 13] = [
         ("counts_are_the_simulators_and_outputs_right", whole),
         ("a_falsified_counter_is_shown_as_different", falsified),
         ("what_is_missing_ends_in_a_sentence", missing),
@@ -56,6 +56,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("widths_that_can_be_fixed_are_each_counted", measuring::widths),
         ("the_whole_catalogue_counts_as_the_simulator", measuring::catalogue_whole),
         ("a_record_is_saved_and_shared", measuring::kept),
+        ("a_browser_that_cannot_unpack_is_told", measuring::old_browser),
         ("links_tell_no_folder_and_are_followed", measuring::links),
         ("a_lost_device_keeps_what_was_counted", measuring::lost),
     ];
@@ -296,6 +297,11 @@ fn missing() -> Result<(), String> {
     let mut browser = Browser::open()?;
     let refusals = [
         ("Object.defineProperty(navigator, 'gpu', { value: undefined });", "offers no WebGPU"),
+        (
+            "Object.defineProperty(navigator, 'gpu', { value: undefined });
+             Object.defineProperty(self, 'isSecureContext', { value: false });",
+            "this page came by plain http",
+        ),
         ("navigator.gpu.requestAdapter = async () => null;", "gives this page no adapter"),
         (
             "GPUAdapter.prototype.requestDevice = async () => { throw new Error('no memory'); };",
