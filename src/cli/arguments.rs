@@ -413,7 +413,7 @@ pub(crate) struct ReportArguments {
     /// Folder for charts and page; beside the result file where left out
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// One page of all records, a row a device: `gallery.html`. A folder stands for all records beneath it;
+    /// One page of all records, a row a device and width: `gallery.html`. A folder stands for all records beneath it;
     /// files that are no records are named and left out
     #[arg(long, requires = "files", conflicts_with = "peers")]
     pub(crate) gallery: bool,
