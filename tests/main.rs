@@ -56,7 +56,7 @@ use libtest_mimic::{Arguments, Trial};
 use support::drivers::Driver;
 
 /// What tests begin with that take most of the time, and what a change seldom breaks.
-const LONG: [&str; 20] = [
+const LONG: [&str; 24] = [
     "claims::formulas_hold_on_the_simulator_at_every_width",
     "cuda::lockstep_counts",
     "cuda::lockstep_runs",
@@ -74,9 +74,13 @@ const LONG: [&str; 20] = [
     "races::",
     "sorting::",
     "web::a_falsified_counter_is_shown_as_different",
+    "web::a_lost_device_keeps_what_was_counted",
+    "web::inputs_have_the_bytes_of_this_program",
+    "web::the_whole_catalogue_counts_as_the_simulator",
     "web::timestamps_are_used_where_they_are_fine_enough",
     "web::what_ends_a_device_costs_no_result",
     "web::what_is_missing_ends_in_a_sentence",
+    "web::widths_that_can_be_fixed_are_each_counted",
 ];
 
 /// Marks a test as long: it is ignored unless `LANESCOPE_LONG` is set.

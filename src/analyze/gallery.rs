@@ -1,7 +1,7 @@
-//! Many records as one table: a row a device.
+//! Many records as one table: a row a device and width.
 //!
-//! Input: runs, one after the other; none is kept. Output: [`Gallery`], what each device showed: its
-//! widths, its self-test, how its kernels' lanes and times compare with their baselines'. Simulators
+//! Input: runs, one after the other; none is kept. Output: [`Gallery`], what each device showed at each
+//! width that it ran: its self-test, how its kernels' lanes and times compare with their baselines'. Simulators
 //! are the definition and have no row. Nothing of a record's host, its arguments, or a user's own shader
 //! gets in.
 
@@ -13,7 +13,7 @@ use crate::record::{Backend, Device, Output, Run, Status, Tag, flag};
 use crate::statistics::median;
 use crate::units::{Ratio, Width};
 
-/// What makes two devices of two records one row.
+/// What makes two devices of two records one row. Rows of one device at its widths stand together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GalleryKey {
     /// Whether nothing shows that its figures were measured; such rows stand behind the others.
@@ -22,6 +22,8 @@ pub struct GalleryKey {
     pub name: String,
     /// The interface.
     pub backend: Backend,
+    /// The width that it ran, where that is known: figures of two widths are never mixed.
+    pub width: Option<Width>,
 }
 
 /// What the records say of a device, all together.
@@ -31,16 +33,16 @@ pub struct GalleryDevice {
     pub records: u64,
     /// Its drivers.
     pub drivers: BTreeSet<String>,
-    /// The widths that it ran.
-    pub widths: BTreeSet<Width>,
-    /// Of the self-test's parts that any record ran, whether all records passed.
+    /// Of the self-test's parts that any record ran, by name, whether all records passed.
     pub self_test: BTreeMap<String, bool>,
     /// Launches that ended, and those whose outputs were wrong.
     pub launches: [u64; 2],
-    /// Launches with a baseline, by name and parameters other than sizes.
+    /// Launches of patterns whose active lanes somebody published, by name and parameters other than sizes.
     pub patterns: BTreeMap<String, GalleryFigures>,
     /// Launches that are about the grain of branches.
     pub grain: BTreeMap<String, GalleryFigures>,
+    /// Other launches with a baseline, by full name and parameters other than sizes.
+    pub others: BTreeMap<String, GalleryFigures>,
 }
 
 /// A launch's figures, one of each record that has them.
@@ -97,6 +99,7 @@ fn key_of(device: &Device) -> GalleryKey {
         unattested: flag::has(&device.flags, &Tag::Unattested),
         name: device.name.clone(),
         backend: device.backend,
+        width: device.subgroup_width_run,
     }
 }
 
@@ -104,7 +107,6 @@ impl GalleryDevice {
     fn add(&mut self, run: &Run, device: &Device, rows: &[SummaryRow]) {
         self.records += 1;
         self.drivers.insert(device.driver.clone());
-        self.widths.extend(device.subgroup_width_run);
         for part in &device.self_test {
             *self.self_test.entry(part.part.clone()).or_insert(true) &= part.has_passed();
         }
@@ -113,13 +115,18 @@ impl GalleryDevice {
             *ended += u64::from(row.status == Status::Ok);
             *wrong += u64::from(row.output == Output::Mismatch);
             let Some(note) = run.kernels.get(&row.kernel) else { continue };
-            let figures = match (&note.grain, row.time_ratio == TimeRatio::Baseline) {
-                (Some(_), _) => &mut self.grain,
-                (None, false) if note.baseline.is_some() => &mut self.patterns,
-                (None, _) => continue,
+            // Only kernels of the catalogue have notes of these kinds. Names of other families may be alike.
+            let (figures, kernel) = if note.grain.is_some() {
+                (&mut self.grain, short_name(&row.kernel))
+            } else if note.published.is_some() {
+                (&mut self.patterns, short_name(&row.kernel))
+            } else if note.baseline.is_some() && row.time_ratio != TimeRatio::Baseline {
+                (&mut self.others, row.kernel.as_str())
+            } else {
+                continue;
             };
             let parameters = parameters_text(&row.parameters, &[SIZE]);
-            let name = format!("{} {parameters}", short_name(&row.kernel)).trim().to_owned();
+            let name = format!("{kernel} {parameters}").trim().to_owned();
             let figures = figures.entry(name).or_default();
             figures.efficiencies.extend(row.efficiency.map(|ratio| ratio.0));
             if let TimeRatio::Measured(paired) = &row.time_ratio {

@@ -90,7 +90,7 @@ pub(crate) struct WebArguments {
     /// where left out
     #[arg(value_name = "FAMILY|KERNEL")]
     pub(crate) kernels: Vec<String>,
-    /// The whole catalogue: a page of several megabytes
+    /// The whole catalogue: a page of some 1.5 MB
     #[arg(long, conflicts_with = "kernels")]
     pub(crate) all: bool,
     /// Folder for the page, `index.html`, which is written over
@@ -413,13 +413,17 @@ pub(crate) struct ReportArguments {
     /// Folder for charts and page; beside the result file where left out
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// One page of all records, a row a device: `gallery.html`. A folder stands for all records beneath it;
+    /// One page of all records, a row a device and width: `gallery.html`. A folder stands for all records beneath it;
     /// files that are no records are named and left out
     #[arg(long, requires = "files", conflicts_with = "peers")]
     pub(crate) gallery: bool,
     /// Rows of `lab peers`, for a table in the page
     #[arg(long, value_name = "FILE")]
     pub(crate) peers: Option<PathBuf>,
+    /// Write a copy of one record to share: file names stand in the place of paths, and shaders keep their
+    /// text
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["gallery", "peers", "out"])]
+    pub(crate) share: Option<PathBuf>,
 }
 
 /// Arguments of `compare`.

@@ -30,6 +30,7 @@ mod report;
 mod run;
 mod screen;
 mod shader;
+mod shared;
 mod spirv;
 mod stack;
 mod watch;

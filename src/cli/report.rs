@@ -1,4 +1,4 @@
-//! `lanescope report`: charts and page again, from result files.
+//! `lanescope report`: charts and page again, from result files; one page of many; a copy to share.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,6 +9,7 @@ use super::failure::{Exit, Failure, chain};
 use super::render;
 use super::run::write_tables;
 use super::screen;
+use super::shared;
 use super::watch::{RESULT_FILE, RESULTS};
 use crate::analyze;
 use crate::kernel::Catalogue;
@@ -25,6 +26,9 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
     if arguments.gallery {
         return gallery(arguments, out);
     }
+    if let Some(copy) = &arguments.share {
+        return share(arguments, copy);
+    }
     let files = if arguments.files.is_empty() { vec![newest()?] } else { arguments.files.clone() };
     let runs = files.iter().map(|file| load(file)).collect::<Result<Vec<_>, _>>()?;
     let folder = arguments.out.clone().unwrap_or_else(|| beside(&files[0]));
@@ -37,6 +41,24 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
     };
     let page = render::write(&folder, &runs, &peers)?;
     writeln!(screen::stderr(), "Page: {}", page.display())?;
+    Ok(Exit::Done)
+}
+
+/// Writes a copy of one record without paths; a file that is there stays as it is.
+fn share(arguments: &ReportArguments, copy: &Path) -> Result<Exit, Failure> {
+    let file = match &arguments.files[..] {
+        [] => newest()?,
+        [file] => file.clone(),
+        _ => {
+            let message = "--share takes one record: name one file".to_owned();
+            return Err(Failure::message(Exit::BadInput, message));
+        }
+    };
+    let run = store::load(&file).map_err(Failure::bad_input)?;
+    let shared = shared::shared(&run).map_err(Failure::bad_input)?;
+    let bytes = store::encode(&shared, copy).map_err(Failure::bad_input)?;
+    File::create_new(copy)?.write_all(&bytes)?;
+    writeln!(screen::stderr(), "Record to share: {}", copy.display())?;
     Ok(Exit::Done)
 }
 

@@ -12,6 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::failure::{Exit, Failure, with_hint};
 use super::screen;
+use super::shared;
 use crate::kernel::Launch;
 use crate::program::COUNTING_RULE;
 use crate::record::{Device, Host, KernelNote, Measurement, Run, SCHEMA, Source, Tool};
@@ -64,7 +65,7 @@ pub(super) fn begin_run(kernels: BTreeMap<String, KernelNote>) -> Run {
         counting_rule: COUNTING_RULE,
         tool: Tool::this(),
         started_utc: now_utc(),
-        argv: std::env::args().skip(1).collect(),
+        argv: shared::arguments(std::env::args_os().skip(1)),
         host: host(),
         devices: Vec::new(),
         measurements: Vec::new(),
@@ -235,7 +236,9 @@ fn fresh_folder(started_utc: &str) -> PathBuf {
 
 fn host() -> Host {
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let set = |name: &&str| std::env::var(name).ok().map(|value| ((*name).to_owned(), value));
+    let set = |name: &&str| {
+        std::env::var(name).ok().map(|value| ((*name).to_owned(), shared::variable(&value)))
+    };
     Host {
         os: std::env::consts::OS.to_owned(),
         arch: std::env::consts::ARCH.to_owned(),

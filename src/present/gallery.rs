@@ -1,6 +1,7 @@
 //! The tables of a gallery: devices, and what their kernels show.
 //!
-//! Input: a gallery. Output: tables.
+//! Input: a gallery. Output: tables. Patterns and grain have tables of their own in which nothing is left
+//! out; of other launches those are shown that most devices have.
 
 use std::collections::BTreeMap;
 
@@ -16,43 +17,45 @@ pub fn gallery(gallery: &Gallery, unattested: bool) -> Vec<Table> {
     }
     let of = if unattested { "unattested" } else { "attested" };
     let mut tables = vec![devices(of, &chosen)];
-    let efficiency =
-        |figures: &GalleryFigures| Cell::from_option(figures.efficiency(), Cell::Percent);
-    let time = |figures: &GalleryFigures| Cell::from_option(figures.time_ratio(), Cell::Factor);
-    let patterns = |device: &'_ GalleryDevice| device.patterns.clone();
-    let grain = |device: &'_ GalleryDevice| device.grain.clone();
-    tables.extend(launches(format!("Patterns: lanes active, {of}"), &chosen, patterns, efficiency));
-    tables.extend(launches(
-        format!("Patterns: time over the baseline's, {of}"),
-        &chosen,
-        patterns,
-        time,
-    ));
-    tables.extend(launches(format!("Grain: lanes active, {of}"), &chosen, grain, efficiency));
+    let efficiency: Figure = |figures| Cell::from_option(figures.efficiency(), Cell::Percent);
+    let time: Figure = |figures| Cell::from_option(figures.time_ratio(), Cell::Factor);
+    let of_devices: [(&str, Launches, usize); 3] = [
+        ("Patterns", |device| &device.patterns, usize::MAX),
+        ("Grain", |device| &device.grain, usize::MAX),
+        ("Other launches", |device| &device.others, OTHERS_MAX),
+    ];
+    for (what, figures, most) in of_devices {
+        for (quantity, cell) in [("lanes active", efficiency), ("time over the baseline's", time)] {
+            let title = format!("{what}: {quantity}, {of}");
+            tables.extend(launches(title, &chosen, figures, cell, most));
+        }
+    }
     tables
 }
 
-/// A row a device.
+/// A cell of a launch's figures.
+type Figure = fn(&GalleryFigures) -> Cell;
+
+/// Launches of a device, by name.
+type Launches = fn(&GalleryDevice) -> &BTreeMap<String, GalleryFigures>;
+
+/// A row a device and width.
 fn devices(of: &str, chosen: &[(&GalleryKey, &GalleryDevice)]) -> Table {
     let columns = ["device", "interface", "drivers"].map(Column::words);
-    let figures = ["records", "widths", "self-test", "launches", "wrong outputs"];
+    let figures = ["records", "width", "self-test", "launches", "wrong outputs"];
     let mut table = Table::new(
         format!("Devices, {of}"),
         columns.into_iter().chain(figures.map(Column::figures)),
     );
     for (key, device) in chosen {
-        let widths: Vec<String> = device.widths.iter().map(ToString::to_string).collect();
-        let passed = device.self_test.values().filter(|passed| **passed).count();
-        let test = (!device.self_test.is_empty())
-            .then(|| Cell::text(format!("{passed} of {}", device.self_test.len())));
         let [ended, wrong] = device.launches.map(|count| Cell::Count(u128::from(count)));
         table.rows.push(vec![
             Cell::text(key.name.clone()),
             Cell::text(key.backend.name()),
             Cell::text(device.drivers.iter().cloned().collect::<Vec<_>>().join("; ")),
             Cell::Count(u128::from(device.records)),
-            Cell::text(widths.join(", ")),
-            test.unwrap_or_else(Cell::none),
+            Cell::from_option(key.width, |width| Cell::Count(u128::from(width.lanes()))),
+            self_test(device),
             ended,
             wrong,
         ]);
@@ -60,31 +63,48 @@ fn devices(of: &str, chosen: &[(&GalleryKey, &GalleryDevice)]) -> Table {
     table
 }
 
-/// The most launches that a table shows.
-const LAUNCHES_MAX: usize = 12;
+/// How many parts of the self-test passed, with the names of those that failed.
+fn self_test(device: &GalleryDevice) -> Cell {
+    let parts = &device.self_test;
+    if parts.is_empty() {
+        return Cell::none();
+    }
+    let failed: Vec<&str> =
+        parts.iter().filter(|(_, passed)| !**passed).map(|(part, _)| part.as_str()).collect();
+    let passed = Cell::text(format!("{} of {} passed", parts.len() - failed.len(), parts.len()));
+    match failed.is_empty() {
+        true => passed,
+        false => passed.with(format!("failed: {}", failed.join(", "))),
+    }
+}
 
-/// A row a device, a column a launch, those that most devices have; nothing where no device has a figure.
+/// The most columns of launches that are neither patterns nor about grain.
+const OTHERS_MAX: usize = 12;
+
+/// A row a device and width, a column a launch: the `most` that most devices have; nothing where no device
+/// has a figure.
 fn launches(
     title: String,
     chosen: &[(&GalleryKey, &GalleryDevice)],
-    figures: impl Fn(&GalleryDevice) -> BTreeMap<String, GalleryFigures>,
-    cell: impl Fn(&GalleryFigures) -> Cell,
+    figures: Launches,
+    cell: Figure,
+    most: usize,
 ) -> Option<Table> {
     let of_devices: Vec<_> = chosen.iter().map(|(_, device)| figures(device)).collect();
     let mut devices: BTreeMap<&String, usize> = BTreeMap::new();
-    for name in of_devices.iter().flat_map(BTreeMap::keys) {
+    for name in of_devices.iter().flat_map(|launches| launches.keys()) {
         *devices.entry(name).or_default() += 1;
     }
     let mut names: Vec<&String> = devices.keys().copied().collect();
     names.sort_by_key(|name| std::cmp::Reverse(devices[name]));
-    let left_out = names.len().saturating_sub(LAUNCHES_MAX);
-    names.truncate(LAUNCHES_MAX);
+    let left_out = names.len().saturating_sub(most);
+    names.truncate(most);
     let columns = std::iter::once(Column::words("device"))
         .chain(names.iter().map(|name| Column::figures((*name).clone())));
     let mut table = Table::new(title, columns);
     for ((key, _), figures) in chosen.iter().zip(&of_devices) {
         let own = Cell::text(device(key));
-        let cells = names.iter().map(|name| figures.get(*name).map_or_else(Cell::none, &cell));
+        let cells = names.iter().map(|name| figures.get(*name).map_or_else(Cell::none, cell));
         table.rows.push(std::iter::once(own).chain(cells).collect());
     }
     if left_out > 0 {
@@ -109,7 +129,8 @@ pub fn gallery_claims<'a>(
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// What a table of launches calls a device.
+/// What a table of launches calls a device at a width.
 fn device(key: &GalleryKey) -> String {
-    format!("{} ({})", key.name, key.backend.name())
+    let width = key.width.map_or("width not known".to_owned(), |width| format!("W = {width}"));
+    format!("{} ({}), {width}", key.name, key.backend.name())
 }

@@ -77,7 +77,8 @@ pub struct Run<D = Dispatch> {
     pub tool: Tool,
     /// When the invocation started, RFC 3339 in UTC.
     pub started_utc: String,
-    /// The arguments as typed, without the program's path.
+    /// The arguments as typed, without the program's path; of each that is a path its file name. Older
+    /// records may hold whole paths.
     pub argv: Vec<String>,
     /// The machine.
     pub host: Host,
@@ -170,7 +171,8 @@ pub struct Host {
     pub arch: String,
     /// Processors available to the program.
     pub logical_cpus: u32,
-    /// The environment variables that change which driver runs and how, where they were set.
+    /// The environment variables that change which driver runs and how, where they were set; of paths their file
+    /// names.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
 }

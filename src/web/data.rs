@@ -135,6 +135,9 @@ struct CountingData {
 #[derive(Debug, Serialize)]
 struct SizeData {
     parameters: BTreeMap<String, Value>,
+    /// The parameters that are whole numbers of the type of real ones: JavaScript writes `1.0` as `1`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reals: Vec<String>,
     /// Bytes and first content of each buffer.
     buffers: Vec<(u64, Fill)>,
     /// Workgroups of each dispatch, or the number of a buffer and the byte at which they stand.
@@ -492,8 +495,11 @@ impl Collector {
     }
 }
 
-/// Leaves out what the page fills in by itself.
+/// Leaves out what the page fills in by itself, and marks what JavaScript would write otherwise.
 fn strip(template: &mut serde_json::Value) {
+    if let Some(kernels) = template.get_mut("kernels") {
+        mark_reals(kernels);
+    }
     let measurements = template.get_mut("measurements").and_then(|all| all.as_array_mut());
     for measurement in
         measurements.into_iter().flatten().filter_map(|measurement| measurement.as_object_mut())
@@ -582,12 +588,40 @@ fn size(launch: &Launch, expected: AtWidths, outputs_sha256: Digests) -> Result<
     let buffers = buffers.collect::<Result<Vec<_>, String>>()?;
     Ok(SizeData {
         parameters: launch.parameters.clone(),
+        reals: reals(launch),
         buffers,
         grids: grids(launch)?,
         bytes: launch.bytes,
         expected,
         outputs_sha256,
     })
+}
+
+/// The real parameters whose values are whole numbers.
+fn reals(launch: &Launch) -> Vec<String> {
+    let is_whole = |value: &Value| matches!(value, Value::Real(real) if real.fract() == 0.0);
+    let found = launch.parameters.iter().filter(|(_, value)| is_whole(value));
+    found.map(|(name, _)| name.clone()).collect()
+}
+
+/// What stands before a whole number of the type of real ones, in a text in its place.
+const REAL: &str = "real:";
+
+/// Puts texts in the place of real whole numbers, from which the page makes numbers again in its record.
+fn mark_reals(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Number(number)
+            if number.is_f64() && number.as_f64().is_some_and(|real| real.fract() == 0.0) =>
+        {
+            *value = format!("{REAL}{number}").into();
+        }
+        serde_json::Value::Array(all) => all.iter_mut().for_each(mark_reals),
+        serde_json::Value::Object(all) => all.values_mut().for_each(mark_reals),
+        serde_json::Value::Number(_)
+        | serde_json::Value::Null
+        | serde_json::Value::Bool(_)
+        | serde_json::Value::String(_) => {}
+    }
 }
 
 /// The workgroups of each dispatch.
@@ -637,6 +671,7 @@ impl ShaderData {
         let held = |buffer: &Buffer| (buffer.size, Fill::Bytes(Vec::new()));
         let size = SizeData {
             parameters: launch.parameters.clone(),
+            reals: Vec::new(),
             buffers: launch.buffers.iter().map(held).collect(),
             grids: grids(launch)?,
             bytes: launch.bytes,

@@ -9,7 +9,7 @@ const LINK_BYTES_MAX = 2048;
 
 const state = {
   seen: null, results: new Map(), notices: [], smaller: false, timed_widths: [], small: new Set(), failed: new Set(),
-  opened: false, running: false, refusal: null, browser: browser(), started_utc: null, current: null,
+  opened: false, running: false, refusal: null, browser: browser(), started_utc: null, current: null, begun: 0, widths: [null],
   quantum() { return this.seen?.clock === "timestamps" ? this.seen.quantum_ns : null; },
   // Rounded as in a link, so that what a link opens to is the same.
   median(result) { return result.timed ? brief(median_of(result, this.quantum())) : null; },
@@ -29,8 +29,19 @@ function duration(ns) {
   return `${(ns / by).toPrecision(3)} ${unit}`;
 }
 
-// What tells a launch from others of its kernel.
+const family_of = (launch) => of_template(launch).kernel.split("/").slice(0, -1).join("/");
+// The families of what is no part of the self-test.
+const families = () => [...new Set(data.launches.flatMap((one, i) => (one.part === null ? [family_of(i)] : [])))];
+
+// The name of a launch where it stands alone: with its family where the page has several.
 function title_of(launch) {
+  const short = short_title_of(launch);
+  const family = family_of(launch);
+  return family && data.launches[launch].part === null && families().length > 1 ? `${family}/${short}` : short;
+}
+
+// The name of a launch beneath the name of its family: what tells it from others of its kernel.
+function short_title_of(launch) {
   const { kernel } = of_template(launch);
   const own = data.launches[launch].sizes[0].parameters;
   const others = data.launches.filter((_, i) => of_template(i).kernel === kernel);
@@ -68,11 +79,12 @@ function sentences(width) {
   const name = name_of(seen);
   const said = [];
   if (estimated(state)) {
-    said.push(`${name} offers this page no subgroup operations, so the width is not known: lanes are counted, and what subgroups execute is estimated for ${data.width_assumed} lanes.`);
+    said.push(`${name} offers this page no subgroup operations, so the width is not known. Lanes are counted exactly; what subgroups execute is estimated for ${data.width_assumed} lanes.`);
   } else {
-    const reported = seen.width_min === null ? "" : seen.width_min === seen.width_max ? `; it reports ${seen.width_min}` : `; it reports ${seen.width_min} to ${seen.width_max}`;
+    const widths = seen.width_min === seen.width_max ? `${seen.width_min}` : `${seen.width_min} to ${seen.width_max}`;
+    const reported = seen.width_min === null ? "." : seen.misreported ? `, but the browser reports ${widths}, and that is wrong.` : `. The browser reports ${widths}.`;
     const lanes = width ?? seen.width_run;
-    said.push(`${name} runs subgroups of ${lanes} lanes, as a kernel measured${seen.misreported ? ", and its driver says otherwise" : reported}.`);
+    said.push(`${name} runs subgroups of ${lanes} lanes: a kernel measured it${reported}`);
   }
   const { total, equal, launches, different } = all_blocks(width);
   const mismatches = shown(width).filter((one) => one.output === "mismatch" || one.timed?.output === "mismatch");
@@ -81,18 +93,18 @@ function sentences(width) {
     ? `outputs of ${mismatches.map((one) => title_of(one.launch)).join("; ")} are wrong`
     : `${verified} outputs were verified${verified < shown(width).length ? `, ${shown(width).length - verified} cannot be checked here` : ""}`;
   const count = estimated(state) ? "have the lanes that the simulator counts" : "count what the simulator counts";
-  if (total === 0) said.push(`No simulator of this width is in the page to compare counts with; ${outputs}.`);
+  if (total === 0) said.push(`The page has no simulated counts at this width to compare with; ${outputs}.`);
   else if (different.length) said.push(`${equal} of ${total} blocks ${count}; others do not, in ${different.slice(0, 4).join("; ")}${different.length > 4 ? ` and ${different.length - 4} more` : ""}; ${outputs}.`);
   else said.push(`All ${total} blocks of ${launches} launches ${count} at this width; ${outputs}.`);
   const ratios = shown(width).map((one) => [one, state.ratio(one)]).filter(([, ratio]) => ratio !== null);
   if (ratios.length) {
     const [most, ratio] = ratios.reduce((a, b) => (b[1] > a[1] ? b : a));
     const predicted = predicted_of(most);
-    said.push(`Most costly is ${title_of(most.launch)}: ${number(ratio)} times the time of ${title_of(data.launches[most.launch].baseline)}, where its counts predict ${number(predicted)}.`);
+    said.push(`The slowest is ${title_of(most.launch)}: it takes ${number(ratio)} times as long as ${title_of(data.launches[most.launch].baseline)}, and its counts predict ${number(predicted)} times.`);
   } else {
     const waste = shown(width).filter((one) => one.dispatches).map((one) => [one, work_of(one.launch, one.dispatches).mean]).filter(([, mean]) => mean !== null);
     const [most, mean] = waste.reduce((a, b) => (b[1] < a[1] ? b : a), waste[0] ?? [null, null]);
-    said.push(most ? `Most lanes wait in ${title_of(most.launch)}: ${number(mean)} of ${width_of(state, most)} are active on average; no times were taken.` : "Nothing was counted.");
+    if (most || !state.running) said.push(most ? `Most lanes wait in ${title_of(most.launch)}: ${number(mean)} of ${width_of(state, most)} are active on average. There are no times to compare.` : "Nothing was counted.");
   }
   return said;
 }
@@ -108,7 +120,7 @@ function predicted_of(result) {
 
 // --- Table and charts ---
 
-const COLUMNS = ["kernel", "lanes active", "simulated", "time ratio", "predicted", "blocks as simulated", "output", "time", "n"];
+const COLUMNS = ["kernel", "lanes active", "simulated", "time ratio", "predicted", "equal blocks", "output", "time", "n"];
 
 function cells(result) {
   const launch = data.launches[result.launch];
@@ -121,11 +133,21 @@ function cells(result) {
   const simulated = expected ? work_of(result.launch, expected).mean : null;
   const output = result.timed?.output === "mismatch" ? "mismatch" : result.output ?? "–";
   return [
-    [title_of(result.launch)], [number(mean)], [number(simulated)],
+    [short_title_of(result.launch)], [number(mean)], [number(simulated)],
     [number(state.ratio(result))], [result.timed ? number(predicted_of(result)) : "–"],
     !result.dispatches ? ["failed", "bad"] : compared ? [`${compared.equal} of ${compared.total}`, compared.different.length && launch.agrees ? "bad" : ""] : ["–"],
     [output, output === "mismatch" ? "bad" : ""], [duration(state.median(result))], [counted_n === timed_n ? counted_n : `${counted_n}, timed ${timed_n}`],
   ];
+}
+
+// Results in the families of their kernels.
+function by_family(results) {
+  const found = new Map();
+  for (const result of results) {
+    const family = family_of(result.launch);
+    found.set(family, [...(found.get(family) ?? []), result]);
+  }
+  return [...found];
 }
 
 function table(width) {
@@ -136,22 +158,26 @@ function table(width) {
   const test = estimated(state) ? "The self-test of counting needs subgroup operations." : `Self-test of counting: ${passed} of ${parts.length} parts passed.`;
   const caption = `${estimated(state) ? "Estimated for" : "At"} ${lanes} lanes`;
   const head = element("thead", {}, element("tr", {}, ...COLUMNS.map((name) => element("th", { scope: "col" }, name))));
-  const rows = shown(width).map((result) => element("tr", {}, ...cells(result).map(([text, kind], i) =>
-    i === 0 ? element("th", { scope: "row" }, text) : element("td", kind ? { class: kind } : {}, text))));
-  const made = element("table", {}, element("caption", {}, caption), head, element("tbody", {}, ...rows));
+  const bodies = by_family(shown(width)).map(([family, results]) => {
+    const heading = families().length > 1 ? [element("tr", {}, element("th", { scope: "rowgroup", colspan: COLUMNS.length }, family))] : [];
+    const rows = results.map((result) => element("tr", {}, ...cells(result).map(([text, kind], i) =>
+      i === 0 ? element("th", { scope: "row" }, text) : element("td", { "data-label": COLUMNS[i], ...(kind ? { class: kind } : {}) }, text))));
+    return element("tbody", {}, ...heading, ...rows);
+  });
+  const made = element("table", { class: "stacked" }, element("caption", {}, caption), head, ...bodies);
   const region = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Results at ${lanes} lanes` }, made);
   return [element("p", {}, test), region];
 }
 
 // A row of bars of what was found, each with a mark where the simulator's counts put it.
 function bars(heading, words, rows, most) {
-  const [line, left, width] = [26, 140, 360];
+  const [line, left, width] = [26, 165, 385];
   const at = (value) => left + (width - left - 40) * Math.min(1, value / most);
   const svg = element("svg", { viewBox: `0 0 ${width} ${rows.length * line + 8}`, role: "img", "aria-label": `${heading}. ${rows.map(([name, own, other]) => `${name}: ${number(own)}, simulated ${number(other)}`).join("; ")}` });
   rows.forEach(([name, own, other], i) => {
     const y = 4 + i * line;
     svg.append(
-      element("text", { x: 0, y: y + 15 }, name.length > 22 ? name.slice(0, 21) + "…" : name),
+      element("text", { x: 0, y: y + 15 }, name.length > 26 ? name.slice(0, 25) + "…" : name),
       element("rect", { class: "track", x: left, y: y + 3, width: at(most) - left, height: 16 }),
       element("rect", { class: "own", x: left, y: y + 3, width: Math.max(0, at(own) - left), height: 16 }),
       element("text", { x: at(most) + 6, y: y + 15 }, number(own)),
@@ -173,20 +199,23 @@ function drift(width) {
   const svg = element("svg", { viewBox: "0 0 360 100", role: "img", "aria-label": `Time of ${name} by round, in ms: ${values.map((ns) => (ns / 1e6).toPrecision(3)).join(", ")}` },
     element("path", { class: "path", d: "M" + values.map(place).join(" L") }));
   return element("figure", {}, element("h3", {}, "Drift"), svg,
-    element("figcaption", {}, `Time of ${name} in ${values.length} rounds, from ${duration(values[0])} to ${duration(values.at(-1))} (${change >= 0 ? "+" : ""}${(100 * change).toFixed(0)} %). All kernels of a comparison are sampled once a round, so a device that warms up slows all of them.`));
+    element("figcaption", {}, `Time of ${name} in ${values.length} rounds, from ${duration(values[0])} to ${duration(values.at(-1))} (${change >= 0 ? "+" : ""}${(100 * change).toFixed(0)} %). All kernels of a comparison are sampled once a round, so a device that gets slower, or faster, changes the times of all of them.`));
 }
 
 function charts(width) {
   const made = [];
   const counted = shown(width).filter((one) => one.dispatches);
   const lanes = counted.length ? width_of(state, counted[0]) : 0;
-  const means = counted.map((one) => {
-    const expected = expected_of(one.launch, one.size, lanes);
-    return [title_of(one.launch), work_of(one.launch, one.dispatches).mean ?? 0, expected ? work_of(one.launch, expected).mean : null];
-  });
-  if (means.length) made.push(bars(`Lanes active of ${lanes}`, "Bars: counted on the device. Marks: the simulator.", means, lanes));
-  const ratios = counted.map((one) => [title_of(one.launch), state.ratio(one), predicted_of(one)]).filter(([, own]) => own !== null);
-  if (ratios.length) made.push(bars("Time over the baseline's", "Bars: measured. Marks: predicted by counts.", ratios, Math.max(...ratios.flatMap(([, a, b]) => [a, b ?? 0])) * 1.05));
+  for (const [family, results] of by_family(counted)) {
+    const of = families().length > 1 ? `: ${family}` : "";
+    const means = results.map((one) => {
+      const expected = expected_of(one.launch, one.size, lanes);
+      return [short_title_of(one.launch), work_of(one.launch, one.dispatches).mean ?? 0, expected ? work_of(one.launch, expected).mean : null];
+    });
+    made.push(bars(`Lanes active of ${lanes}${of}`, "Bars: counted on the device. Marks: the simulator.", means, lanes));
+    const ratios = results.map((one) => [short_title_of(one.launch), state.ratio(one), predicted_of(one)]).filter(([, own]) => own !== null);
+    if (ratios.length) made.push(bars(`Time over the baseline's${of}`, "Bars: measured. Marks: predicted by counts.", ratios, Math.max(...ratios.flatMap(([, a, b]) => [a, b ?? 0])) * 1.05));
+  }
   const moved = drift(width);
   if (moved) made.push(moved);
   return made;
@@ -235,17 +264,32 @@ function refuse(code, message) {
   state.refusal = code;
   status(REFUSALS[code] ?? `Nothing could be measured, and there is no record: ${message}.`);
   const lanes = data.widths;
+  const columns = ["kernel", ...lanes.map((width) => `${width} lanes`)];
   const rows = data.launches.flatMap((launch, i) => (launch.part !== null ? [] : [element("tr", {}, element("th", { scope: "row" }, title_of(i)),
-    ...lanes.map((width) => element("td", {}, number(work_of(i, expected_of(i, 0, width)).mean))))]));
-  const head = element("thead", {}, element("tr", {}, ...["kernel", ...lanes.map((width) => `${width} lanes`)].map((name) => element("th", { scope: "col" }, name))));
-  const made = element("table", {}, element("caption", {}, "Lanes active on average, by lanescope's simulator, at each width"), head, element("tbody", {}, ...rows));
+    ...lanes.map((width, at) => element("td", { "data-label": columns[at + 1] }, number(work_of(i, expected_of(i, 0, width)).mean))))]));
+  const head = element("thead", {}, element("tr", {}, ...columns.map((name) => element("th", { scope: "col" }, name))));
+  const made = element("table", { class: "stacked" }, element("caption", {}, "Lanes active on average, by lanescope's simulator, at each width"), head, element("tbody", {}, ...rows));
   $("tables").replaceChildren(element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Simulated results" }, made));
   $("results").hidden = false;
 }
 
 // --- Running ---
 
-let worker = null, workers = 0, silence = null;
+let worker = null, workers = 0, silence = null, clock = null;
+
+const seconds_so_far = () => Math.round((performance.now() - state.begun) / 1000);
+const launches_in_all = () => data.launches.length * state.widths.length;
+
+// How far it is, and how long the rest may take.
+function show_progress() {
+  const [done, all, so_far] = [state.results.size, launches_in_all(), seconds_so_far()];
+  $("progress").max = all;
+  $("progress").value = done;
+  const counting = done < all;
+  const more = counting ? Math.ceil(so_far / Math.max(done, 1) * (all - done)) : SECONDS - so_far;
+  const rest = counting && done === 0 ? "" : counting ? `; counting takes about ${more} s more, then come the times` : more > 0 ? `; the times take about ${more} s more` : "; the times of slow kernels take longer";
+  $("time").textContent = `${done} of ${all} launches counted, ${so_far} s so far${rest}.`;
+}
 
 function key_of({ launch, width }) { return launch + "@" + width; }
 
@@ -264,20 +308,22 @@ function start_worker(timing = true) {
 function listen() {
   clearTimeout(silence);
   const limit = state.seen ? SILENCE_MS : OPENING_MS;
-  silence = setTimeout(() => ended("time_limit", `nothing was heard of the device for ${limit / 1000} s`), limit);
+  silence = setTimeout(() => ended("time_limit", `the device did not answer for ${limit / 1000} s`), limit);
 }
 
 const HEARD = {
   device({ seen }) {
     state.seen = seen;
-    if (seen.width_run === null) notice("This device offers no subgroup operations here: lanes are counted, and executions estimated for an assumed width. The record says so.");
-    if (seen.clock === "wall") notice(seen.quantum_ns === null ? "There are no timestamps here: times are the wall clock's, and flagged in the record." : "Timestamps are too coarse here: times are the wall clock's, and flagged in the record.");
+    if (seen.width_run === null) notice("The browser offers no subgroup operations here. Lanes are counted exactly; executions are estimated for an assumed width, and the record says so.");
+    if (seen.clock === "wall") notice(seen.quantum_ns === null ? "There are no timestamps here, so times are taken with the wall clock. The record says so." : "Timestamps are too coarse here, so times are taken with the wall clock. The record says so.");
   },
   width({ seen }) { state.seen = { ...seen, width_run: state.seen.width_run }; },
+  widths({ widths }) { state.widths = widths; },
+  width_refused({ width, message }) { notice(`Nothing was counted at ${width} lanes: the browser does not run this width (${message}).`); },
   begin(message) {
     state.current = message;
     const verb = message.timing ? "Timing" : "Counting";
-    status(`${verb} ${title_of(message.launch)} (${state.results.size} of ${data.launches.length} counted).`);
+    status(`${verb} ${title_of(message.launch)}.`);
   },
   counted(message) {
     const { launch, size, width, dispatches, slowest_ms, method, output, error } = message;
@@ -289,7 +335,7 @@ const HEARD = {
   },
   slow({ launch, slowest_ms }) {
     state.smaller = true;
-    notice(`A dispatch of ${title_of(launch)} took ${(slowest_ms / 1000).toFixed(1)} s, over the two seconds after which systems end one: the rest is counted at a quarter of its size.`);
+    notice(`A dispatch of ${title_of(launch)} took ${(slowest_ms / 1000).toFixed(1)} s. Many systems end a dispatch after two seconds, so the rest is counted at a quarter of its size.`);
   },
   refused(message) {
     const { launch, width, code, message: error, timing } = message;
@@ -324,62 +370,71 @@ function ended(code, message) {
   worker?.terminate();
   if (!state.running) return;
   const { current } = state;
-  if (!state.seen || !current) {
+  if (state.results.size === 0 && !current) {
     state.running = false;
-    clearTimeout(silence);
-    $("stop").hidden = true;
-    $("start").disabled = false;
+    rest();
     return refuse(code, message);
   }
+  if (!current) return finish(` It ended early: ${REFUSALS[code] ? "the browser gives this page no device any more" : message}.`);
   const title = title_of(current.launch);
   const words = code === "device_lost" ? "The device was lost" : code === "time_limit" ? "The device did not answer" : `The device failed (${message})`;
   let timing = true;
   if (current.timing) {
-    notice(`${words} while ${title} was timed: times end there, counts are kept.`);
+    notice(`${words} while ${title} was timed. No more times are taken; all counts are kept.`);
     timing = false;
   } else if (data.launches[current.launch].sizes.length > 1 && !state.small.has(current.launch)) {
     state.small.add(current.launch);
-    notice(`${words} in ${title}: it is tried again at a quarter of its size, and all results so far are kept.`);
+    state.smaller = true;
+    notice(`${words} in ${title}: it is tried again at a quarter of its size, and so is all that follows. Results so far are kept.`);
   } else {
     HEARD.refused({ ...current, code, message });
-    notice(`${words} in ${title}: it is left out, and all results so far are kept.`);
+    notice(`${words} in ${title}: it is left out. Results so far are kept.`);
   }
-  if (workers >= WORKERS_MAX) return finish(` It ended early: ${WORKERS_MAX} attempts failed.`);
+  state.current = null;
+  if (workers >= WORKERS_MAX) return finish(` It ended early: the device was lost, failed or did not answer ${WORKERS_MAX} times.`);
   start_worker(timing && state.timing !== false);
   if (!timing) state.timing = false;
 }
 
+// Nothing runs: the buttons are as at first.
+function rest() {
+  clearTimeout(silence);
+  clearInterval(clock);
+  for (const id of ["stop", "going"]) $(id).hidden = true;
+  $("start").disabled = false;
+}
+
 function finish(words) {
   worker?.terminate();
-  clearTimeout(silence);
   state.running = false;
-  $("stop").hidden = true;
-  $("start").hidden = false;
-  $("start").disabled = false;
+  rest();
   $("start").textContent = "Measure again";
   render();
   const counted = [...state.results.values()].filter((one) => one.dispatches).length;
-  status(`Done: ${counted} of ${state.results.size} launches counted.${words} The answer stands below.`);
+  status(`Done in ${seconds_so_far()} s: ${counted} of ${launches_in_all()} launches counted.${words} ${state.results.size ? "The answer stands below." : "There is no record."}`);
   if (state.results.size) $("share").hidden = false;
 }
 
 function start() {
-  Object.assign(state, { results: new Map(), seen: null, notices: [], smaller: false, timed_widths: [], small: new Set(), failed: new Set(), opened: false, running: true, refusal: null, current: null, timing: true, browser: browser(), started_utc: new Date().toISOString() });
+  Object.assign(state, { results: new Map(), seen: null, notices: [], smaller: false, timed_widths: [], small: new Set(), failed: new Set(), opened: false, running: true, refusal: null, current: null, timing: true, begun: performance.now(), widths: [null], browser: browser(), started_utc: new Date().toISOString() });
   workers = 0;
   $("notices").replaceChildren();
   for (const id of ["answer", "results", "share"]) $(id).hidden = true;
   $("start").disabled = true;
-  $("stop").hidden = false;
-  status("Asking for the device.");
+  for (const id of ["stop", "going"]) $(id).hidden = false;
+  show_progress();
+  clearInterval(clock);
+  clock = setInterval(show_progress, 1000);
+  status("Opening the device.");
   start_worker();
 }
 
 // --- Keeping and sharing ---
 
-const file = () => new File([JSON.stringify(to_record(state))], "result.json", { type: "application/json" });
+const file = () => new File([record_text(state)], "result.json", { type: "application/json" });
 
 function save() {
-  download(JSON.stringify(to_record(state)), "result.json");
+  download(record_text(state), "result.json");
   $("shared").textContent = "Saved as result.json.";
 }
 
@@ -393,27 +448,26 @@ async function share() {
 
 async function copy_link() {
   const fragment = await to_link(state, $("page").textContent);
-  const url = location.href.split("#")[0] + "#" + fragment;
   if (fragment.length > LINK_BYTES_MAX) {
-    $("shared").textContent = "Too much differs from the simulator for a link: save result.json in its place.";
+    $("shared").textContent = "The results are too long for a link. Save result.json, and send the file.";
     return;
   }
-  history.replaceState(null, "", "#" + fragment);
-  try {
-    await navigator.clipboard.writeText(url);
-    $("shared").textContent = "The link is copied. Whoever opens it sees this table, marked as unattested.";
-  } catch {
-    $("shared").textContent = "The link stands in the address bar. Whoever opens it sees this table, marked as unattested.";
-  }
+  $("shared").textContent = `${await hand_on(fragment)} Whoever opens it sees this table, marked as unattested.`;
 }
 
 async function open_link() {
+  if (!location.hash.startsWith("#r=")) return;
+  if (state.running) return status("The page is measuring. To open the link, stop it and open the link again.");
   try {
     const opened = await from_link(location.hash.slice(1), $("page").textContent, ["subgroups", "timestamp-query", "subgroup-size-control", "shader-f16"]);
-    Object.assign(state, opened);
+    // What a link tells is no record of this page's own.
+    Object.assign(state, opened, { notices: [] });
+    $("notices").replaceChildren();
+    $("share").hidden = true;
+    $("shared").textContent = "";
     render();
-    notice("Unattested: these figures come from a link, and nothing shows that they were measured on the device that it names.");
-    status("Opened from a link. Measure your own device with the button above.");
+    notice("Unattested: these figures come from a link. Nothing proves that they were measured on the device that the link names.");
+    status("The link is open. To measure your own device, use the button above.");
   } catch (error) {
     status(`The link cannot be read: ${error.message}. You can measure this device.`);
   }
@@ -434,8 +488,9 @@ async function load() {
   const can_share = () => navigator.canShare({ files: [new File(["{}"], "result.json", { type: "application/json" })] });
   try { $("send").hidden = !can_share(); } catch { $("send").hidden = true; }
   $("start").disabled = false;
-  status(`Ready: ${data.launches.length} launches, about half a minute.`);
-  if (location.hash.startsWith("#r=")) await open_link();
+  status(`Ready to count ${data.launches.length} launches. The time depends on the device, and is shown while it measures.`);
+  addEventListener("hashchange", open_link);
+  await open_link();
 }
 
 addEventListener("error", (event) => status(`The page failed: ${event.message}. Nothing more is measured.`));

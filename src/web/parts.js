@@ -26,6 +26,21 @@ const REFUSALS = {
   no_adapter: "This browser has WebGPU but gives this page no adapter, so nothing was measured and there is no record. A blocked or missing driver, or a page in the background, can be the reason.",
 };
 
+// Copies a link to this page; gives a sentence. The address of a file would show a folder of this computer, so
+// of a file only the part from # on is copied, and the address bar stays as it is.
+async function hand_on(fragment) {
+  const is_file = location.protocol === "file:";
+  const link = is_file ? "#" + fragment : location.href.split("#")[0] + "#" + fragment;
+  if (!is_file) history.replaceState(null, "", link);
+  const behind = "This page is a file on your disk, and its address shows your folders. Put the part behind the address of this page on a web server.";
+  try {
+    await navigator.clipboard.writeText(link);
+    return is_file ? `The part of the link from # on is copied. ${behind}` : "The link is copied.";
+  } catch {
+    return is_file ? `The part of the link from # on is: ${link} ${behind}` : "The link stands in the address bar.";
+  }
+}
+
 // Keeps a text as a file.
 function download(text, name) {
   const url = URL.createObjectURL(new File([text], name, { type: "application/json" }));

@@ -83,8 +83,19 @@ async function show() {
     one.style.cssText = one.dataset.style;
     delete one.dataset.style;
   }
+  for (const table of $("result").querySelectorAll(".scroll > table")) to_cards(table);
   $("result").hidden = false;
   $("save").disabled = false;
+}
+
+// A table too wide for a phone is shown there as cards: each cell takes the name of its column along.
+function to_cards(table) {
+  const [head, ...rows] = table.rows;
+  const names = [...head.cells].map((cell) => cell.textContent);
+  if (names.length < 4) return;
+  table.classList.add("stacked");
+  head.classList.add("heads");
+  for (const row of rows) for (const [i, cell] of [...row.cells].entries()) if (!cell.hasAttribute("colspan")) cell.dataset.label = names[i];
 }
 
 function busy(running) {
@@ -104,7 +115,7 @@ async function attempt(work) {
     await work();
   } catch (error) {
     trouble(error.message);
-    status("An error ended it: it is shown below.");
+    status("It ended with an error, which is shown below.");
   }
   state.gpu?.terminate();
   state.gpu = null;
@@ -138,7 +149,7 @@ async function count() {
   await show();
   state.shown_ms = performance.now() - state.begun;
   for (const width of counted) {
-    status(`Counted. Looking for what would save operations at ${width} lanes.`);
+    status(`Counted. Trying changes that may save operations at ${width} lanes.`);
     for (const left_out of await ask({ do: "look", width })) notice(left_out);
   }
   if (counted.length) await show();
@@ -151,7 +162,7 @@ async function count() {
 // --- The visitor's GPU ---
 
 async function on_gpu() {
-  status("Asking for the GPU.");
+  status("Opening the GPU.");
   const shader = await ask({ do: "gpu" });
   const contents = [];
   for (const buffer of shader.launches[0].buffers.keys()) contents.push(await ask({ do: "contents", buffer }));
@@ -163,7 +174,7 @@ async function on_gpu() {
     let timer;
     const listen = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => ended(`Nothing was heard of the GPU for ${GPU_MS / 1000} s.`), GPU_MS);
+      timer = setTimeout(() => ended(`The GPU did not answer for ${GPU_MS / 1000} s.`), GPU_MS);
     };
     const ended = (why) => {
       clearTimeout(timer);
@@ -173,6 +184,7 @@ async function on_gpu() {
     state.end_gpu = ended;
     const heard = {
       device({ seen }) { state.seen = seen; },
+      width_refused({ width, message }) { notice(`The browser does not run ${width} lanes: ${message}.`); },
       width({ seen }) { state.seen = { ...seen, width_run: state.seen.width_run }; },
       begin() { status("The GPU runs it, with counters."); },
       counted(message) { counted.push({ ...message, seen: state.seen }); },
@@ -226,14 +238,8 @@ async function to_link() {
 
 async function copy_link() {
   const fragment = await to_link();
-  if (fragment.length > LINK_MAX) return status("The shader is too long for a link: send the file in its place.");
-  history.replaceState(null, "", "#" + fragment);
-  try {
-    await navigator.clipboard.writeText(location.href);
-    status("The link is copied: it holds the shader and how it is launched.");
-  } catch {
-    status("The link stands in the address bar: it holds the shader and how it is launched.");
-  }
+  if (fragment.length > LINK_MAX) return status("The shader is too long for a link. Send the file.");
+  status(`${await hand_on(fragment)} It holds the shader and how it is launched.`);
 }
 
 async function open_link(fragment) {
@@ -286,7 +292,7 @@ async function load() {
   $("stop").onclick = stop;
   $("gpu").onclick = () => attempt(on_gpu);
   $("link").onclick = () => copy_link().catch((error) => status(`There is no link: ${error.message}.`));
-  $("save").onclick = async () => download(JSON.stringify(await ask({ do: "record" })), "result.json");
+  $("save").onclick = async () => download(await ask({ do: "record" }), "result.json");
   $("open").onclick = () => $("file").click();
   $("file").onchange = () => open_file($("file").files[0]);
   $("example").onclick = () => { $("wgsl").value = $("example-text").textContent; state.file = "raymarch.wgsl"; status("An example is open: rays that march through a scene."); };

@@ -63,7 +63,7 @@ enum Question {
     Look { width: u32 },
     /// For the page of all that was counted.
     Page,
-    /// For the record of all that was counted.
+    /// For the record of all that was counted: its text, since JavaScript writes the real number 1.0 as 1.
     Record,
     /// For what a GPU is to run.
     Gpu,
@@ -357,10 +357,10 @@ impl Shader {
     }
 
     /// The record, as a file holds it.
-    fn record(&self) -> Result<serde_json::Value, String> {
+    fn record(&self) -> Result<String, String> {
         let path = std::path::Path::new("result.json");
         let document = crate::store::document(&self.run, path).map_err(words)?;
-        serde_json::to_value(document).map_err(words)
+        serde_json::to_string(&document).map_err(words)
     }
 
     fn gpu(&self) -> Result<ShaderData, String> {

@@ -111,7 +111,7 @@ function measurement(state, device, result, { size, dispatches, output, error, m
     if (!dispatches) delete dispatch.block_table;
   });
   return {
-    ...form, device: device.id, parameters: at.parameters, status: dispatches ? "ok" : "failed",
+    ...form, device: device.id, parameters: { ...at.parameters, ...Object.fromEntries((at.reals ?? []).map((name) => [name, "real:" + at.parameters[name].toFixed(1)])) }, status: dispatches ? "ok" : "failed",
     error: error ?? null, ...(dispatches ? {} : { error_kind: result.code ?? "driver" }),
     subgroup_width: dispatches ? width : null,
     runtime_checks: { timed: Boolean(result.timed), counted: true, workgroup_memory_zeroed: true },
@@ -149,8 +149,14 @@ function to_record(state) {
   return run;
 }
 
+// The record's text. JavaScript writes the real number 1.0 as 1, which is another value of a parameter: such
+// numbers are texts until here.
+const record_text = (state) => JSON.stringify(to_record(state)).replace(/"real:(-?[\d.e+]+)"/g, "$1");
+
 // --- Links ---
 
+// What a link may hold, unpacked.
+const UNPACKED_BYTES_MAX = 1 << 20;
 const OUTPUTS = ["verified", "mismatch", "unchecked"];
 const brief = (value) => (value === null || value === undefined ? null : Number(value.toPrecision(4)));
 
@@ -176,9 +182,9 @@ async function from_link(text, page, asked) {
   if (text.length > 1 << 16) throw new Error("it is too long");
   let bytes;
   try {
-    bytes = await through(new DecompressionStream("deflate-raw"), from_url(text.replace(/^r=/, "")));
-  } catch {
-    throw new Error("it is cut or garbled");
+    bytes = await through(new DecompressionStream("deflate-raw"), from_url(text.replace(/^r=/, "")), UNPACKED_BYTES_MAX);
+  } catch (error) {
+    throw error instanceof RangeError ? error : new Error("it is cut or garbled");
   }
   if (bytes.length > 1 << 20) throw new Error("it is too long");
   const [version, of, device, features, rows] = JSON.parse(new TextDecoder().decode(bytes));
@@ -188,6 +194,7 @@ async function from_link(text, page, asked) {
   const seen = { vendor, architecture, device: name, description, width_min, width_max, width_run, linear, misreported, fallback, clock, quantum_ns, asked, features: asked.filter((_, i) => features[i]), limits: {}, pinned: [] };
   const results = new Map();
   for (const [launch, width, size, output, counts, timed, median_ns, ratio] of rows) {
+    if (!data.launches[launch]?.sizes[size]) throw new Error("it is cut or garbled");
     const at = width ?? width_run ?? data.width_assumed;
     const dispatches = counts === 0 ? expected_of(launch, size, at).map((blocks) => blocks.map(([e, l]) => [e, l])) : counts;
     const result = { launch, width, size, output: OUTPUTS[output], dispatches, method: width_run === null ? "estimated" : "executed", samples: [] };

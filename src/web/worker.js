@@ -28,7 +28,13 @@ onmessage = async ({ data: asked }) => {
     data = asked.data;
     await open();
     const begun = performance.now();
-    for (const width of seen.pinned.length ? seen.pinned : [null]) {
+    const pinned = [];
+    for (const width of seen.pinned) if (await runs(width)) pinned.push(width);
+    // Where none of the widths can be fixed, what the device chooses is counted.
+    if (seen.pinned.length && pinned.length === 0) await find_width(null);
+    const widths = pinned.length ? pinned : [null];
+    say("widths", { widths });
+    for (const width of widths) {
       await count_all(width, asked);
       if (asked.timing && !asked.timed.includes(width)) await time_all(width, asked, begun);
       say("width_done", { width });
@@ -411,21 +417,33 @@ async function count(number, at, width) {
 // Whether a pinned width can run a launch: rows must be whole subgroups.
 const takes = (launch, width) => width === null || launch.dispatches.every(({ workgroup_size }) => workgroup_size[0] % width === 0);
 
+// Whether subgroups have a width when they are told to; says why they have not.
+async function runs(width) {
+  try {
+    await find_width(width);
+    if (seen.width_run === width) return true;
+    say("width_refused", { width, message: `its subgroups have ${seen.width_run} lanes` });
+  } catch (error) {
+    if (ends(error)) throw error;
+    say("width_refused", { width, message: error.message });
+  }
+  return false;
+}
+
 async function count_all(width, asked) {
   if (width !== null) await find_width(width);
   if (width !== null) say("width", { width, seen });
-  let smaller = asked.smaller;
   for (const [number, launch] of data.launches.entries()) {
     if (asked.done.includes(number + "@" + width)) continue;
     if (!takes(launch, width)) {
       say("refused", { launch: number, width, code: "unsupported", message: `its rows are no multiple of ${width}` });
       continue;
     }
-    const at = launch.sizes.length > 1 && (smaller || asked.small.includes(number)) ? 1 : 0;
+    const at = launch.sizes.length > 1 && (asked.smaller || asked.small.includes(number)) ? 1 : 0;
     try {
       const slowest = await count(number, at, width);
-      if (slowest > SLOW_MS && !smaller) {
-        smaller = true;
+      if (slowest > SLOW_MS && !asked.smaller) {
+        asked.smaller = true;
         say("slow", { launch: number, slowest_ms: slowest });
       }
     } catch (error) {
@@ -526,15 +544,17 @@ async function time_all(width, asked, begun) {
   if (alone.length) sets.push(alone);
   for (const [index, members] of sets.entries()) {
     const left = asked.seconds * 1000 - (performance.now() - begun);
-    await time_group(members, width, left / (sets.length - index));
+    const small = asked.smaller || members.some((number) => asked.small.includes(number));
+    await time_group(members, width, left / (sets.length - index), small);
   }
 }
 
-async function time_group(members, width, budget_ms) {
+async function time_group(members, width, budget_ms, small) {
   const begun = performance.now();
   const first = members.find((number) => data.launches[number].baseline === null) ?? members[0];
   // Twice as much until the first takes a millisecond; 1 is the smaller size.
-  const sizes = [0, ...data.launches[first].sizes.keys()].filter((at, i) => at !== 1 && (i === 0 || at > 0));
+  const every = [0, ...data.launches[first].sizes.keys()].filter((at, i) => at !== 1 && (i === 0 || at > 0));
+  const sizes = small && data.launches[first].sizes.length > 1 ? [1] : every;
   let at = 0;
   for (const next of sizes) {
     say("begin", { launch: first, size: next, width, timing: true });

@@ -44,6 +44,17 @@ pub(super) fn keys_and_targets() -> Result<(), String> {
          .filter(([, at]) => at.height < {TARGET_MIN} || at.width < {TARGET_MIN}).map(([name]) => name)"
     ))?;
     hold(small == json!([]), &format!("targets are too small: {small}"), "")?;
+    // All nine columns are in sight, each with its name.
+    let over = browser.value(
+        "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length",
+    )?;
+    hold(over == 0, "a table runs over", "")?;
+    let names = browser.value(
+        "[...document.querySelectorAll('tbody tr:first-child td')].map((one) => [one.dataset.label, getComputedStyle(one, '::before').content.includes(one.dataset.label)])",
+    )?;
+    let names = names.as_array().map_or(&[][..], Vec::as_slice);
+    let named = names.len() == 8 && names.iter().all(|one| one[1] == true);
+    hold(named, &format!("columns: {names:?}"), "")?;
     let live = browser.value("document.querySelectorAll('[aria-live=polite]').length")?;
     hold(live == 2, "what is going on is not announced", "")
 }
@@ -82,6 +93,45 @@ pub(super) fn nothing_found() -> Result<(), String> {
          axe.run().then(({ violations }) => violations.map((one) => one.id))",
     )?;
     hold(found == json!(["button-name"]), &format!("a nameless button gives {found}"), "")
+}
+
+/// Neither in light nor in dark does axe-core find anything in a gallery, which is no wider than a phone.
+pub(super) fn gallery() -> Result<(), String> {
+    let script = axe().ok_or_else(|| format!("{AXE} names no script"))?;
+    let script = std::fs::read_to_string(script).map_err(|error| error.to_string())?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let made = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .args(["report", "--gallery", "results/records/swiftshader", "results/records/h200-vulkan"])
+        .arg("--out")
+        .arg(folder.path())
+        .output()
+        .map_err(|error| error.to_string())?;
+    hold(made.status.success(), "no gallery", &String::from_utf8_lossy(&made.stderr))?;
+    let page = std::fs::read_to_string(folder.path().join("gallery.html"));
+    let page = page.map_err(|error| error.to_string())?;
+    // Devices of 4 and of 32 lanes do not agree on every claim.
+    let claims = page.split_once("<h2>Claims that differ between devices</h2>");
+    let rows = claims.map_or(0, |(_, claims)| claims.matches("W = 4").count());
+    hold(rows > 0, "no claims differ", &page)?;
+    let mut browser = Browser::open()?;
+    narrow(&mut browser)?;
+    browser.show(&page, "")?;
+    for scheme in ["light", "dark"] {
+        let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        browser.ask("Emulation.setEmulatedMedia", &media)?;
+        let found = browser.value(&format!(
+            "{script}; axe.run().then(({{ violations }}) => violations.map((one) =>
+               [one.id, one.impact, one.nodes.map((node) => node.html)]))"
+        ))?;
+        hold(found == json!([]), &format!("{scheme}: {found:#}"), "")?;
+    }
+    let tables = browser.value("document.querySelectorAll('table').length")?;
+    let width = browser.value("document.documentElement.scrollWidth")?;
+    hold(
+        width == NARROW[0] && tables.as_u64() > Some(3),
+        &format!("{width} px, {tables} tables"),
+        "",
+    )
 }
 
 pub(super) fn narrow(browser: &mut Browser) -> Result<(), String> {

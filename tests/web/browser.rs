@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -115,6 +116,27 @@ impl Browser {
         let url = format!("file://{}{fragment}", path.display());
         self.ask("Page.navigate", &json!({"url": url}))?;
         self.wait_for("document.readyState === 'complete'", ANSWER_MAX)
+    }
+
+    /// Opens a text as a page of a server on this machine, with what stands behind the address; gives the
+    /// address.
+    pub(super) fn serve(&mut self, html: &str, fragment: &str) -> Result<String, String> {
+        let failed = |error: std::io::Error| format!("no server: {error}");
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let address = format!("http://{}/", listener.local_addr().map_err(failed)?);
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n";
+        let answer = format!("{head}Content-Length: {}\r\n\r\n{html}", html.len());
+        // It answers as long as the test runs; a connection that breaks off is the browser's matter.
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let _ = stream.read(&mut [0; 1 << 14]);
+                let _ = stream.write_all(answer.as_bytes());
+            }
+        });
+        self.ask("Page.navigate", &json!({"url": format!("{address}{fragment}")}))?;
+        self.wait_for("document.readyState === 'complete'", ANSWER_MAX)?;
+        Ok(address)
     }
 
     /// The value of an expression in the page; promises are waited for.

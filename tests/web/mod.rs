@@ -7,7 +7,9 @@
 
 mod access;
 mod browser;
+mod measuring;
 mod paste;
+mod pictures;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,29 +45,41 @@ type Check = fn() -> Result<(), String>;
 
 /// The trials, skipped where there is no browser, unless that is required.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, Check); 6] = [
+    let checks: [(&str, Check); 13] = [
         ("counts_are_the_simulators_and_outputs_right", whole),
         ("a_falsified_counter_is_shown_as_different", falsified),
         ("what_is_missing_ends_in_a_sentence", missing),
         ("timestamps_are_used_where_they_are_fine_enough", clocks),
         ("what_ends_a_device_costs_no_result", ending),
         ("keys_and_a_narrow_screen_are_enough", access::keys_and_targets),
+        ("inputs_have_the_bytes_of_this_program", measuring::bytes),
+        ("widths_that_can_be_fixed_are_each_counted", measuring::widths),
+        ("the_whole_catalogue_counts_as_the_simulator", measuring::catalogue_whole),
+        ("a_record_is_saved_and_shared", measuring::kept),
+        ("a_browser_that_cannot_unpack_is_told", measuring::old_browser),
+        ("links_tell_no_folder_and_are_followed", measuring::links),
+        ("a_lost_device_keeps_what_was_counted", measuring::lost),
     ];
     let chromium = chromium::program().is_some();
     let trials = checks.into_iter().map(|(name, check)| trial(name, check, "chromium", chromium));
     let audited = chromium && access::axe().is_some();
     let audit = trial("axe_finds_nothing", access::nothing_found, "axe", audited);
-    let pasted: [(&str, Check); 5] = [
+    let galleries = trial("axe_finds_nothing_in_a_gallery", access::gallery, "axe", audited);
+    let pasted: [(&str, Check); 7] = [
         ("paste_has_the_native_figures", paste::native_figures),
         ("paste_shows_lines_at_once", paste::lines_at_once),
         ("paste_has_limits_and_links", paste::limits_and_links),
         ("paste_is_stopped_and_goes_on", paste::stopped_and_gone_on),
         ("paste_counts_on_a_gpu", paste::on_a_gpu),
+        ("paste_says_what_it_does_not_take", paste::what_it_does_not_take),
+        ("paste_saves_the_record_of_the_core", paste::saved),
     ];
     let core = chromium && paste::core().is_some();
     let pasted = pasted.into_iter().map(|(name, check)| trial(name, check, "paste", core));
     let everybody = trial("paste_is_for_everybody", paste::for_everybody, "paste", core && audited);
-    trials.chain([audit]).chain(pasted).chain([everybody]).collect()
+    let asked = core && pictures::folder().is_some();
+    let pictures = trial("pictures", pictures::make, "LANESCOPE_PICTURES", asked);
+    trials.chain([audit, galleries]).chain(pasted).chain([everybody, pictures]).collect()
 }
 
 /// A check that needs something, as a trial: skipped without, unless that is required.
@@ -283,6 +297,11 @@ fn missing() -> Result<(), String> {
     let mut browser = Browser::open()?;
     let refusals = [
         ("Object.defineProperty(navigator, 'gpu', { value: undefined });", "offers no WebGPU"),
+        (
+            "Object.defineProperty(navigator, 'gpu', { value: undefined });
+             Object.defineProperty(self, 'isSecureContext', { value: false });",
+            "this page came by plain http",
+        ),
         ("navigator.gpu.requestAdapter = async () => null;", "gives this page no adapter"),
         (
             "GPUAdapter.prototype.requestDevice = async () => { throw new Error('no memory'); };",
@@ -377,7 +396,7 @@ fn ending() -> Result<(), String> {
             "const quick = submit; const whole = count; let slow = 0;
              count = (number, at, width) => { slow = data.launches[number].part === null && at === 0 ? 2500 : 0; return whole(number, at, width); };
              submit = async (work, repeats) => await quick(work, repeats) + slow;",
-            "over the two seconds",
+            "Many systems end a dispatch after two seconds",
         ),
     ];
     for (after, sentence) in ends {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use lanescope::analyze::Work;
 use lanescope::kernel::SEED;
 use lanescope::program::Parsed;
-use lanescope::record::Method;
+use lanescope::record::{Method, Value as Parameter};
 use lanescope::run::measure::{Results, measurement};
 use lanescope::run::profile::ProfileRequest;
 use lanescope::run::profile::pilot::prepare_affordable;
@@ -138,6 +138,14 @@ fn native(file: &str, source: &str, entry: Option<&str>, n: u64) -> Result<[u64;
     Ok([work.subgroup_operations, work.lane_operations].map(|sum| u64::try_from(sum).unwrap()))
 }
 
+/// Opens the page, and counts its example.
+pub(super) fn count_example(browser: &mut Browser) -> Result<(), String> {
+    browser.show(page()?, "")?;
+    browser.wait_for("!document.getElementById('run').disabled", RUN_MAX)?;
+    browser.value("$('example').click()")?;
+    press(browser, "run").map(|_| ())
+}
+
 /// The raymarcher and every shader of the corpus have the native figures exactly, and what naga refuses
 /// is refused in the same words.
 pub(super) fn native_figures() -> Result<(), String> {
@@ -209,7 +217,7 @@ pub(super) fn lines_at_once() -> Result<(), String> {
         "[...document.querySelectorAll('.bar > span')].filter((one) => one.style.width).length",
     )?;
     hold(bars.as_u64() > Some(3), "bars have no length", &shown)?;
-    let record = browser.text("ask({ do: 'record' }).then(JSON.stringify)")?;
+    let record = browser.text("ask({ do: 'record' })")?;
     let path = Path::new("result.json");
     let run = store::decode(record.as_bytes(), path).map_err(|error| error.to_string())?;
     hold(run.measurements.len() == 1, "the record has not what was counted", &record)?;
@@ -250,6 +258,91 @@ pub(super) fn limits_and_links() -> Result<(), String> {
         browser.wait_for(&told, RUN_MAX)?;
     }
     Ok(())
+}
+
+/// A texture of which data decide a branch: the simulator counts it, with contents that are made up.
+const TEXTURE: &str = "@group(0) @binding(0) var image: texture_2d<f32>;
+@group(0) @binding(1) var<storage, read_write> found: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x >= arrayLength(&found)) { return; }
+    if (textureLoad(image, vec2<u32>(id.x % 4u, 0u), 0).x > 0.5) { found[id.x] = 1u; }
+}
+";
+
+/// What the page says that it does not do is refused in a sentence, and what it says that it does is done; a link
+/// of a page on a disk tells no folder.
+pub(super) fn what_it_does_not_take() -> Result<(), String> {
+    let mut browser = Browser::open()?;
+    let clipboard = "Object.defineProperty(navigator, 'clipboard', { value: {
+        async writeText(text) { window.copied = text; } } });";
+    browser.ask("Page.addScriptToEvaluateOnNewDocument", &json!({"source": clipboard}))?;
+    browser.show(page()?, "")?;
+    browser.wait_for("!document.getElementById('run').disabled", RUN_MAX)?;
+    let told = browser.text("document.querySelector('header details').textContent")?;
+    for words in ["no SPIR-V", "no times", "textures", "immediate data", "lanescope profile"] {
+        hold(told.contains(words), &format!("{words} is not told"), &told)?;
+    }
+    fill(&mut browser, TEXTURE, &[32], "256")?;
+    let shown = press(&mut browser, "run")?;
+    hold(shown.contains("Source, line by line"), "a texture is not counted", &shown)?;
+    hold(shown.contains("A GPU cannot run it from this page"), "no sentence on the GPU", &shown)?;
+    let closed = browser.value("$('gpu').disabled")?;
+    hold(closed == true, "the GPU is offered", &shown)?;
+    browser.value("$('link').click()")?;
+    browser.wait_for("window.copied", RUN_MAX)?;
+    let out = browser.text("window.copied + $('status').textContent + location.hash")?;
+    let private = browser.text("location.pathname")?;
+    let is_clean = !out.contains(&private) && !out.contains("file:");
+    hold(is_clean && out.starts_with("#s="), "the link has a path", &out)?;
+    let fragment = browser.text("window.copied")?;
+    let address = browser.serve(page()?, &fragment)?;
+    browser.wait_for("state.shown_ms !== null && !state.running", RUN_MAX)?;
+    browser.value("window.copied = ''; $('link').click()")?;
+    browser.wait_for("window.copied", RUN_MAX)?;
+    let copied = browser.text("window.copied")?;
+    hold(copied == format!("{address}{fragment}"), "the link of a server's page", &copied)
+}
+
+/// The record that is saved is the core's to the byte: a real parameter of 1.0 stays one.
+pub(super) fn saved() -> Result<(), String> {
+    let mut browser = open()?;
+    let folder = tempfile::tempdir().unwrap();
+    let downloads = json!({"behavior": "allow", "downloadPath": folder.path()});
+    browser.ask("Page.setDownloadBehavior", &downloads)?;
+    fill(&mut browser, WHOLE, &[32], "")?;
+    let launch = json!(
+        "[parameters]
+         n = { description = 'elements', default = 256 }
+         share = { description = 'a share', default = 1.0 }
+         [[buffers]]
+         name = 'seeds'
+         type = 'u32'
+         elements = 'n'
+         fill = { uniform = [0, '1000 * share'] }
+         [[buffers]]
+         name = 'steps'
+         type = 'u32'
+         elements = 'n'
+         [[dispatches]]
+         entry_point = 'main'
+         workgroups = 'ceil(n / 64)'"
+    );
+    browser.value(&format!("$('launch').value = {launch}"))?;
+    let shown = press(&mut browser, "run")?;
+    browser.value("$('save').click()")?;
+    let path = folder.path().join("result.json");
+    let mut run = store::load(&path);
+    for _ in 0..100 {
+        if run.is_ok() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        run = store::load(&path);
+    }
+    let run = run.map_err(|error| format!("{error}; the page says:\n{shown}"))?;
+    let share = run.measurements[0].parameters.get("share");
+    hold(share == Some(&Parameter::Real(1.0)), &format!("the parameter is {share:?}"), &shown)
 }
 
 /// What is stopped ends, and what is asked next is answered by a core made anew; so it is after a time limit.
@@ -296,7 +389,7 @@ pub(super) fn on_a_gpu() -> Result<(), String> {
     // Counts that are not the simulator's are told by line.
     let told = browser.value(
         "ask({ do: 'gpu' }).then(async () => {
-           const { devices, measurements, block_tables } = await ask({ do: 'record' });
+           const { devices, measurements, block_tables } = JSON.parse(await ask({ do: 'record' }));
            const own = measurements.find((one) => one.device.startsWith('web:'));
            const device = devices.find((one) => one.id === own.device);
            const dispatches = own.dispatches.map(({ blocks }) => blocks.map(({ executions, lanes }) => [executions, lanes]));
@@ -331,12 +424,25 @@ pub(super) fn for_everybody() -> Result<(), String> {
         let width = browser.value("document.documentElement.scrollWidth")?;
         hold(width == 360, &format!("counted: {counted}: {width} pixels wide"), "")?;
         let small = browser.value(
-            "[...document.querySelectorAll('form button, form summary, fieldset label, form input')].filter((one) => one.offsetParent)
+            "[...document.querySelectorAll('button, summary, fieldset label, form input, #result a, #result .cell')].filter((one) => one.offsetParent)
              .filter((one) => one.type !== 'checkbox')
              .map((one) => [one.id || one.textContent, one.getBoundingClientRect()])
              .filter(([, at]) => at.height < 44 || at.width < 44).map(([name]) => name)",
         )?;
         hold(small == json!([]), &format!("targets are too small: {small}"), "")?;
+        // Every column of every table is in sight, without scrolling to the side.
+        let over = browser.value(
+            "[...document.querySelectorAll('#result .scroll')].filter((one) => one.querySelector('table') && one.scrollWidth > one.clientWidth)
+             .map((one) => one.innerText.slice(0, 80))",
+        )?;
+        hold(over == json!([]), &format!("tables run over: {over}"), "")?;
+        let named = browser.value(
+            "[...document.querySelectorAll('#result table.stacked td[data-label]')].filter((one) => one.offsetParent)
+             .map((one) => getComputedStyle(one, '::before').content.length > 3)",
+        )?;
+        let named = named.as_array().map_or(&[][..], Vec::as_slice);
+        let all = named.iter().all(|one| *one == true) && counted == (named.len() > 20);
+        hold(all, &format!("counted: {counted}: {} cells have names", named.len()), "")?;
         for scheme in ["light", "dark"] {
             let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
             browser.ask("Emulation.setEmulatedMedia", &media)?;

@@ -19,6 +19,11 @@ pub(super) fn register(environment: &mut Environment<'_>) {
     environment.add_function("options", |command: String| options(&command));
     environment.add_function("families", families);
     environment.add_function("rules", rules);
+    environment.add_function("file", |path: String| {
+        let text = std::fs::read_to_string(root().join(&path));
+        text.map(|text| text.trim_end().to_owned())
+            .map_err(|error| wrong(format!("{path}: {error}")))
+    });
     environment.add_function("claim", |id: String| claim(&id, None));
     environment.add_function("quote", |id: String, words: String| claim(&id, Some(&words)));
     environment.add_function("fields", |places: Vec<String>, names: Vec<String>| {
