@@ -110,6 +110,14 @@ pub enum StoreError {
         /// What the decoder said.
         source: serde_json::Error,
     },
+    /// The file names another tool as the one that wrote it.
+    #[error("{} was written by `{name}`, not by lanescope", path.display())]
+    OtherTool {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        name: String,
+    },
     /// The file's parts do not fit together.
     #[error("{}: not a whole lanescope result file: {what}", path.display())]
     Inconsistent {
@@ -452,14 +460,24 @@ pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
     Ok(run)
 }
 
-/// The number of a file's format.
+/// The name of the tool that writes records.
+const TOOL: &str = "lanescope";
+
+/// The number of a file's format; a file that names another tool is refused as that.
 fn schema(text: &[u8], path: &Path) -> Result<u64, StoreError> {
-    /// The one key that every schema has.
+    /// The keys that every schema has.
     #[derive(Deserialize)]
     struct Head {
         schema: u64,
+        tool: Option<serde_json::Value>,
     }
-    decode_as::<Head>(text, path).map(|head| head.schema)
+    let head = decode_as::<Head>(text, path)?;
+    let name =
+        |tool: &serde_json::Value| Some(tool.get("name").unwrap_or(tool).as_str()?.to_owned());
+    match head.tool.as_ref().and_then(name) {
+        Some(name) if name != TOOL => Err(StoreError::OtherTool { path: path.to_owned(), name }),
+        _ => Ok(head.schema),
+    }
 }
 
 fn decode_as<T: DeserializeOwned>(text: &[u8], path: &Path) -> Result<T, StoreError> {

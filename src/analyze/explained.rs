@@ -136,7 +136,9 @@ impl ExplainedTime {
                 text +=
                     &format!("; moving the bytes at the copy rate takes at least {}", of(*memory));
             }
-            None => text += "; how much memory explains is not known",
+            None => {
+                text += "; how much memory explains is not known (`bytes` in a launch file tells)"
+            }
         }
         if let Some(fma) = fma_ns_min {
             text += &format!("; the multiply-adds take at least {}", of(*fma));
@@ -159,7 +161,9 @@ impl TimeVerdict {
             Self::PartlyIdleLanes => {
                 "a change of the branches can save this part of the time, and no more"
             }
-            Self::Arithmetic => "the lanes are full, and fewer operations help",
+            Self::Arithmetic => {
+                "few lanes are idle: fewer operations help more than other branches"
+            }
             Self::Neither => {
                 "none of these is most of the time; look at latency, at waiting, and at accesses that move more than \
                  they use"

@@ -19,7 +19,7 @@ use crate::{
         Block, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement, MemoryUse,
         Method, Output, Run, ShaderTrust, Shapes, Status, Tag, Time, Trust, WhatIf, flag,
     },
-    statistics::{PairedRatio, paired_ratio},
+    statistics::{PairedRatio, RatioVerdict, paired_ratio},
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
 
@@ -165,8 +165,13 @@ impl ProfileTime {
         let checks = if self.checked { ", with run-time checks" } else { "" };
         let mut first = format!("{} (95 %: {low} to {high}){checks}", self.median);
         if let Some((unchecked, ratio)) = &self.unchecked {
-            let cost = ratio.as_ref().map_or(String::new(), |r| {
-                format!(" (checks make it {:.2} times as long)", r.median)
+            let cost = ratio.as_ref().map_or(String::new(), |r| match r.verdict() {
+                RatioVerdict::Different => {
+                    format!(" (checks make it {:.2} times as long)", r.median)
+                }
+                RatioVerdict::NotDistinguished | RatioVerdict::TooFewPairs => {
+                    " (not told apart)".to_owned()
+                }
             });
             first += &format!("; {unchecked} without them{cost}");
         } else if self.checked {

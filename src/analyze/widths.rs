@@ -1,15 +1,18 @@
-//! Mean active lanes against width: what each kernel wastes from the narrowest to the widest.
+//! Mean active lanes and lane slots against width: what each kernel wastes, and costs, from the narrowest to the
+//! widest.
 //!
 //! Input: a run with several devices or simulated widths. Output: a series for each kernel at each
 //! set of parameters other than size. Sizes are not told apart: the mean hardly depends on them.
 
-use super::counts::{active_lanes_mean, active_lanes_mean_expected, efficiency};
+use super::counts::{active_lanes_mean, active_lanes_mean_expected, efficiency, ratio};
 use super::names::{FORM, SIZE, device_label, family, is_simulated, parameters_text};
+use super::width_costs::lane_slots;
 use crate::{
     record::{Measurement, Run, Status},
     units::{Ratio, Width},
 };
 use indexmap::IndexMap;
+use std::collections::HashMap;
 
 /// Every kernel's means by width.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +49,8 @@ pub struct WidthPoint {
     pub efficiency: Ratio,
     /// Mean active lanes that the blocks' expectations give.
     pub active_lanes_mean_expected: Option<f64>,
+    /// Its lane slots over those of the same launch at the narrowest width that counted it.
+    pub lane_slots_ratio: Option<f64>,
 }
 
 impl WidthSweep {
@@ -71,6 +76,19 @@ pub fn width_sweep(run: &Run) -> WidthSweep {
     let mut series: IndexMap<(String, String), WidthSeries> = IndexMap::new();
     let shown =
         |measurement: &&Measurement| measurement.status == Status::Ok && !measurement.for_widths;
+    // A launch's lane slots at the narrowest width; of several devices of it those of the first.
+    let launch = |measurement: &Measurement| {
+        (measurement.kernel.clone(), parameters_text(&measurement.parameters, &[]))
+    };
+    let mut narrowest: HashMap<(String, String), (Width, u128)> = HashMap::new();
+    for measurement in run.measurements.iter().filter(shown) {
+        if let (Some(width), Some(slots)) = (measurement.subgroup_width, lane_slots(measurement)) {
+            let place = narrowest.entry(launch(measurement)).or_insert((width, slots));
+            if width < place.0 {
+                *place = (width, slots);
+            }
+        }
+    }
     for measurement in run.measurements.iter().filter(shown) {
         let active = active_lanes_mean(measurement);
         let (Some(active), Some(width)) = (active, measurement.subgroup_width) else { continue };
@@ -90,6 +108,9 @@ pub fn width_sweep(run: &Run) -> WidthSweep {
             active_lanes_mean: active,
             efficiency,
             active_lanes_mean_expected: active_lanes_mean_expected(measurement),
+            lane_slots_ratio: narrowest
+                .get(&launch(measurement))
+                .and_then(|(_, least)| ratio(lane_slots(measurement)?, *least)),
         });
     }
     let mut series: Vec<WidthSeries> = series.into_values().collect();

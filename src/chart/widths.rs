@@ -21,7 +21,7 @@ const MARGIN: i32 = 16;
 const LEFT: i32 = 70;
 const TOP: i32 = 108;
 
-/// Draws efficiency against width for each kernel, with the mean active lanes in a table below.
+/// Draws efficiency against width for each kernel, with the mean active lanes and the lane slots in tables below.
 ///
 /// # Errors
 ///
@@ -58,8 +58,12 @@ pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
         x: Span::logarithmic(f64::from(*least), f64::from(*most)),
         y: Span::linear(0.0, 1.05),
     };
-    let numbers = Numbers::new(TABLE_HEAD, number_rows(sweep, &unshared));
-    draw((WIDTH, height + 12 + numbers.height()), &heading[0], |canvas| {
+    let lanes = |point: &WidthPoint| Some(point.active_lanes_mean);
+    let numbers = Numbers::new(TABLE_HEAD, number_rows(sweep, &unshared, lanes));
+    let slots = |point: &WidthPoint| point.lane_slots_ratio;
+    let slots = Numbers::new(SLOTS_HEAD, number_rows(sweep, &unshared, slots));
+    let sheet = height + 12 + numbers.height() + slots.height();
+    draw((WIDTH, sheet), &heading[0], |canvas| {
         canvas.text(&heading[0], (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         canvas.text(&heading[1], (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
         draw_legend(canvas, sweep)?;
@@ -71,12 +75,14 @@ pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
             draw_marks(canvas, series, &frame, index)?;
         }
         draw_names(canvas, sweep, &unshared, &frame)?;
-        numbers.draw(canvas, height + 6)
+        numbers.draw(canvas, height + 6)?;
+        slots.draw(canvas, height + 6 + numbers.height())
     })
 }
 
-/// What heads the table of numbers.
+/// What heads the tables of numbers.
 const TABLE_HEAD: &str = "mean active lanes at W =";
+const SLOTS_HEAD: &str = "lane slots over the narrowest's at W =";
 
 /// The title, with the family where it is one, and the line below it.
 fn heading(sweep: &WidthSweep, shared: Option<&str>) -> [String; 2] {
@@ -92,12 +98,16 @@ fn heading(sweep: &WidthSweep, shared: Option<&str>) -> [String; 2] {
     [title, shared.to_owned()]
 }
 
-/// Each kernel's mean active lanes by width, from the points that its line runs through.
-fn number_rows<'a>(sweep: &WidthSweep, names: &'a [String]) -> Vec<NumberRow<'a>> {
+/// A figure of each kernel by width, from the points that its line runs through.
+fn number_rows<'a>(
+    sweep: &WidthSweep,
+    names: &'a [String],
+    figure: impl Fn(&WidthPoint) -> Option<f64>,
+) -> Vec<NumberRow<'a>> {
     let all = sweep.series.iter().zip(names).enumerate();
     all.map(|(series, (one, name))| {
         let points = line_points(one).into_iter();
-        let points = points.map(|(width, point)| (f64::from(width), point.active_lanes_mean));
+        let points = points.filter_map(|(width, point)| Some((f64::from(width), figure(point)?)));
         NumberRow { series, name, points: points.collect() }
     })
     .collect()

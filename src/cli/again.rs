@@ -26,6 +26,7 @@ type Look = (PathBuf, Option<(SystemTime, u64)>);
 /// Profiles until the process is ended, or nobody reads what it prints.
 pub(super) fn watch(arguments: &ProfileArguments, out: &mut impl Write) -> Result<Exit, Failure> {
     let condition = profile::condition(arguments)?;
+    profile::check_stdout(arguments)?;
     let condition = condition.as_ref();
     let mut shaders = shader::expand(&arguments.shaders)?;
     if shaders.iter().any(|path| path == Path::new(shader::STDIN)) {

@@ -96,6 +96,11 @@ pub(crate) fn looks(profile: &Profile, advice: &[Advice], look: Look) -> String 
     text
 }
 
+/// Writes what is advised on the first device that counted.
+pub(crate) fn advice(profile: &Profile, advice: &[Advice], look: Look) -> String {
+    profile.first_counted().map_or(String::new(), |first| advice_text(first, advice, look))
+}
+
 /// Writes each line's machine instructions, for every device that has them.
 pub(crate) fn machine_code(profile: &Profile, look: Look) -> String {
     profile.devices.iter().map(|device| machine::code(profile, device, look)).collect()
@@ -120,7 +125,7 @@ fn answer_times_text(profile: &Profile, look: Look) -> String {
 }
 
 /// What is wrong with the program, before anything else; each once with its devices.
-fn faults(profile: &Profile, look: Look) -> String {
+pub(crate) fn faults(profile: &Profile, look: Look) -> String {
     let mut text = String::new();
     for (fault, devices) in profile.faults() {
         let line = format!("error: {} ({})", visible(&fault), devices.join(", "));

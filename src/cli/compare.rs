@@ -4,7 +4,7 @@
 //! its lines; a page, JSON, Markdown. A condition makes a gate of it.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::arguments::{CompareArguments, LaunchArguments};
 use super::devices::{self, Available};
@@ -43,6 +43,11 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
         Some(text) => Some(text.parse().map_err(Failure::bad_input)?),
         None => None,
     };
+    let there = |path: &Option<PathBuf>| export::is_stdout(path.as_deref());
+    export::one_on_stdout(&[
+        ("--export-json -", there(&arguments.export_json)),
+        ("--export-markdown -", there(&arguments.export_markdown)),
+    ])?;
     // A gate is judged, whoever reads.
     let out = &mut Outliving::new(condition.is_some(), out);
     let mut sides = sides(arguments)?;
@@ -189,6 +194,15 @@ fn print(
     let columns = terminal_columns();
     let [a, b] = names;
     writeln!(out, "{}", fold(&format!("A is {a}, B is {b}"), "", columns))?;
+    if sides.versions
+        && let Some(first) = sides.b.measurements.first()
+    {
+        let parameters = analyze::parameters_text(&first.parameters, &[]);
+        let seed = format!("seed {}", first.seed);
+        let how: Vec<String> = [parameters, seed].into_iter().filter(|s| !s.is_empty()).collect();
+        let both = format!("Both are launched with {}", how.join("; "));
+        writeln!(out, "{}", fold(&both, "", columns))?;
+    }
     // Launches of a sweep are rows of one table: by themselves nothing would say which is which.
     let one_kernel = launches.windows(2).all(|pair| pair[0].kernels == pair[1].kernels)
         && comparison.rows.windows(2).all(|pair| pair[0].parameters == pair[1].parameters);

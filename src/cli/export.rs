@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::failure::Failure;
+use super::failure::{Exit, Failure};
 use serde::Serialize;
 
 use crate::analyze::{Comparison, LaunchComparison, Mark, NotCompared, Summary};
@@ -38,6 +38,24 @@ fn to(
 /// Whether an export goes to standard output, where tables must not mix with it.
 pub(crate) fn is_stdout(path: Option<&Path>) -> bool {
     path.is_some_and(|path| path.as_os_str() == "-")
+}
+
+/// Refuses several forms on standard output, which together are none: each option with whether it goes there.
+///
+/// # Errors
+///
+/// Which they are.
+pub(crate) fn one_on_stdout(options: &[(&str, bool)]) -> Result<(), Failure> {
+    let there = options.iter().filter(|(_, there)| *there);
+    let names: Vec<&str> = there.map(|(name, _)| *name).collect();
+    if names.len() < 2 {
+        return Ok(());
+    }
+    let message = format!(
+        "{} would both be on standard output, where nobody could tell them apart: give all but one a FILE",
+        names.join(" and ")
+    );
+    Err(Failure::message(Exit::BadInput, message))
 }
 
 /// A record as it is exported.

@@ -33,7 +33,7 @@ use crate::run::simulator::SimulatorRunner;
 use crate::run::what_if::{self, Budget};
 use crate::run::{CountRequest, RunErrorKind, Runner};
 use crate::simulate::Schedule;
-use crate::units::Width;
+use crate::units::{Nanoseconds, Ratio, Width};
 
 /// A shader that is profiled.
 struct Job {
@@ -46,6 +46,7 @@ struct Job {
 pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Result<Exit, Failure> {
     let condition = condition(arguments)?;
     let shaders = shader::expand(&arguments.shaders)?;
+    check_stdout(arguments)?;
     if arguments.init {
         let [path] = shaders.as_slice() else {
             let message = "--init writes beside one shader: name one";
@@ -59,6 +60,22 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     }
     let folder = arguments.out.as_deref();
     once(arguments, &shaders, condition.as_ref(), folder, None, out).map(|(exit, _)| exit)
+}
+
+/// Refuses what would stand on standard output together.
+///
+/// # Errors
+///
+/// Where several forms are asked for there.
+pub(super) fn check_stdout(arguments: &ProfileArguments) -> Result<(), Failure> {
+    let there = |path: &Option<PathBuf>| export::is_stdout(path.as_deref());
+    export::one_on_stdout(&[
+        ("--json-lines", arguments.json_lines),
+        ("--annotations", arguments.annotations.is_some()),
+        ("--sarif -", there(&arguments.sarif)),
+        ("--export-speedscope -", there(&arguments.export_speedscope)),
+        ("--export-json -", there(&arguments.export_json)),
+    ])
 }
 
 /// What no line may meet, as the arguments say it.
@@ -101,7 +118,8 @@ pub(super) fn once(
     let mut watch = Watch::begin(folder, &recording.run)?;
     let asked = !arguments.how.device.is_empty();
     let remarks = devices::remarks(&available, &choices, asked);
-    remarks.iter().for_each(|remark| watch.message(remark));
+    // Whoever watches has read them.
+    remarks.iter().filter(|_| before.is_none()).for_each(|remark| watch.message(remark));
     // Children whose devices are not used end here.
     drop(available);
     let groups: Vec<Vec<Launch>> = jobs.iter().map(|job| vec![job.launch.clone()]).collect();
@@ -212,18 +230,24 @@ fn prepare(shaders: &[PathBuf], how: &LaunchArguments) -> Result<(Vec<Job>, bool
     for path in shaders {
         match job(path) {
             Ok(job) => jobs.push(job),
-            Err(failure) if shaders.len() == 1 => return Err(failure),
             Err(failure) => {
-                let (path, why) = (path.display(), chain(&failure.error));
-                writeln!(screen::stderr(), "{path} is left out: {why}")?;
-                last = Some(failure);
+                // The last one's is told when it is known whether any is left.
+                if let Some((path, earlier)) = last.replace((path, failure)) {
+                    tell_left_out(path, &earlier)?;
+                }
             }
         }
     }
     match last {
-        Some(failure) if jobs.is_empty() => Err(failure),
-        last => Ok((jobs, last.is_some())),
+        Some((_, failure)) if jobs.is_empty() => Err(failure),
+        Some((path, failure)) => tell_left_out(path, &failure).map(|()| (jobs, true)),
+        None => Ok((jobs, false)),
     }
+}
+
+fn tell_left_out(path: &Path, failure: &Failure) -> Result<(), Failure> {
+    let (path, why) = (path.display(), chain(&failure.error));
+    Ok(writeln!(screen::stderr(), "{path} is left out: {why}")?)
 }
 
 /// The devices in the order of use: simulators first where a shader is timed that is not trusted, since
@@ -524,6 +548,11 @@ fn print_figures(
     let mut launches = compared.unwrap_or_default();
     // Of the first the lines are shown: what changed goes before what did not.
     launches.sort_by_key(|launch| !launch.has_changed());
+    let is_compared =
+        |profile: &&Profile| launches.iter().any(|launch| launch.kernels[1] == profile.kernel);
+    for profile in profiles.iter().filter(is_compared) {
+        write!(out, "{}", annotate::faults(profile, Look::of_stdout()))?;
+    }
     if !launches.is_empty() {
         compare::print_launches(&launches, terminal_columns(), out)?;
     }
@@ -543,7 +572,7 @@ fn print_figures(
     Ok(compared)
 }
 
-/// Prints what was looked at besides, but not for kernels whose changes were printed.
+/// Prints what was looked at besides; of kernels whose changes were printed the advice alone.
 fn print_looks(
     profiles: &[Profile],
     compared: &[String],
@@ -553,8 +582,12 @@ fn print_looks(
     if !prints_tables(arguments) {
         return Ok(());
     }
-    for profile in profiles.iter().filter(|profile| !compared.contains(&profile.kernel)) {
+    for profile in profiles {
         let advice = analyze::advice_of(profile);
+        if compared.contains(&profile.kernel) {
+            write!(out, "{}", annotate::advice(profile, &advice, Look::of_stdout()))?;
+            continue;
+        }
         if profiles.len() > 1 {
             write!(out, "{}", annotate::figures(profile, Look::of_stdout()))?;
         }
@@ -564,6 +597,50 @@ fn print_looks(
         }
     }
     Ok(())
+}
+
+/// A whole launch on one device, in a line of JSON.
+#[derive(serde::Serialize)]
+struct Whole<'a> {
+    /// The shader, as it was named.
+    shader: &'a str,
+    /// The device's id.
+    device: &'a str,
+    /// The width, in lanes.
+    width: Option<Width>,
+    /// What the counts are worth, in a word.
+    trust: &'static str,
+    /// Σ operations × executions.
+    subgroup_operations: u128,
+    /// Mean active lanes.
+    active_lanes_mean: Option<f64>,
+    /// Mean active lanes over the width.
+    efficiency_ratio: Option<Ratio>,
+    /// The median time of one launch and its 95 % interval, low and high.
+    time_ns: Option<Nanoseconds>,
+    /// See `time_ns`.
+    time_ci95_ns: Option<[Nanoseconds; 2]>,
+    /// What is said of the time, a sentence each.
+    time_sentences: Vec<String>,
+    /// Why it failed, or which outputs differ.
+    error: Option<&'a str>,
+}
+
+/// The whole of a profile on each device.
+fn wholes(profile: &Profile) -> impl Iterator<Item = Whole<'_>> {
+    profile.devices.iter().map(|device| Whole {
+        shader: &profile.kernel,
+        device: &device.column.device,
+        width: device.column.width,
+        trust: device.trust.name(),
+        subgroup_operations: device.column.work.subgroup_operations,
+        active_lanes_mean: device.column.work.active_lanes_mean(),
+        efficiency_ratio: device.efficiency(),
+        time_ns: device.time.as_ref().map(|time| time.median),
+        time_ci95_ns: device.time.as_ref().map(|time| time.interval),
+        time_sentences: device.time.iter().flat_map(analyze::ProfileTime::sentences).collect(),
+        error: device.error.as_deref(),
+    })
 }
 
 /// Writes what other tools read.
@@ -592,7 +669,8 @@ fn export(
         write!(out, "{}", marks::annotations(&marks))?;
     }
     if arguments.json_lines {
-        let event = serde_json::json!({ "event": "profile", "marks": marks });
+        let wholes: Vec<Whole<'_>> = profiles.iter().flat_map(wholes).collect();
+        let event = serde_json::json!({ "event": "profile", "wholes": wholes, "marks": marks });
         writeln!(out, "{event}")?;
     }
     Ok(out.flush()?)

@@ -95,7 +95,15 @@ fn whole(launch: &LaunchComparison) -> Table {
             let [low, high] = time.bounds();
             low > 1.0 || high < 1.0
         });
-        row("time", times, ratio, known.then_some(true));
+        // Where the device itself changed its speed, the ratio at one speed is judged.
+        let at_speed = launch.time.as_ref().filter(|time| time.at_speed_of_a.is_some());
+        row("time", times, ratio, (known && at_speed.is_none()).then_some(true));
+        if let Some(time) = at_speed {
+            let [low, high] = time.bounds();
+            let ratio = Cell::Between(f64::midpoint(low, high), [low, high]);
+            let cells = [Cell::none(), Cell::none()];
+            row("time at A's speed", cells, Some(ratio), known.then_some(true));
+        }
     }
     table.columns[3].notes_inline = true;
     table

@@ -58,9 +58,10 @@ fn repository(before: &str, after: &str) -> (TempDir, String) {
 fn run(folder: &TempDir, base: &str, shader: &str) -> Output {
     let bin = folder.path().join("bin");
     std::fs::create_dir_all(&bin).unwrap();
-    // The first call asks for a comment to be renewed, and there is none yet.
-    let gh = "#!/bin/sh\necho \"$*\" >> asked\ncase \"$*\" in *--edit-last*) exit 1 ;; esac\n\
-              while [ \"$1\" != --body-file ]; do shift; done\ncp \"$2\" commented\n";
+    // Asked for comments it gives the id in `id`, where there is one; else it keeps what is commented.
+    let gh = "#!/bin/sh\necho \"$*\" >> asked\n\
+              case \"$*\" in *--paginate*) cat id 2>/dev/null; exit 0 ;; esac\n\
+              [ -e forbidden ] && exit 1\nfor last; do :; done\ncp \"${last#body=@}\" commented\n";
     program::write(&bin.join("gh"), gh);
     let made = Command::new("chmod").arg("+x").arg(bin.join("gh")).status().unwrap();
     assert!(made.success());
@@ -77,6 +78,7 @@ fn run(folder: &TempDir, base: &str, shader: &str) -> Output {
             ("PROGRAM", program::path().display().to_string()),
             ("BASE", base.to_owned()),
             ("NUMBER", "7".to_owned()),
+            ("REPOSITORY", "o/r".to_owned()),
             ("RUNNER_TEMP", folder.path().display().to_string()),
         ])
         .output()
@@ -93,20 +95,29 @@ pub(super) fn compares_and_comments() {
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     let commented = read("commented");
     assert!(commented.contains("lane slots") && commented.contains("| worse |"), "{commented}");
-    let asked = read("asked");
-    let asked: Vec<&str> = asked.lines().collect();
-    assert!(
-        matches!(asked[..], [first, second] if first.starts_with("pr comment 7 --edit-last")
-        && second.starts_with("pr comment 7 --body-file")),
-        "{asked:?}"
-    );
+    assert!(commented.starts_with("<!-- lanescope compare: a.wgsl -->\n"), "{commented}");
+    assert!(commented.contains("base/a.wgsl"), "no path of the runner: {commented}");
+    assert!(!commented.contains(&*folder.path().display().to_string()), "{commented}");
+    let posted = "api --method POST repos/o/r/issues/7/comments --field body=@";
+    let asked = || read("asked").lines().last().unwrap().to_owned();
+    assert!(asked().starts_with(posted), "{}", asked());
+    program::write(&folder.path().join("id"), "41\n42\n");
+    let output = run(&folder, &base, "a.wgsl");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(asked().starts_with("api --method PATCH repos/o/r/issues/comments/42 "), "{}", asked());
+    // Who may not comment is warned, and the condition decides all the same.
+    program::write(&folder.path().join("forbidden"), "");
+    let output = run(&folder, &base, "a.wgsl");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("::warning::"), "{output:?}");
+    let before = read("asked");
 
     let output = run(&folder, &base, "b.wgsl");
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("b.wgsl is new"), "{output:?}");
     let output = run(&folder, "", "a.wgsl");
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(read("asked").lines().count(), 2, "nothing was commented since");
+    assert_eq!(read("asked"), before, "nothing was asked since");
 
     let (folder, base) = repository(SHADER, &SHADER.replace("* 3u", "* 5u"));
     let output = run(&folder, &base, "a.wgsl");

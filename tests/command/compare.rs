@@ -280,7 +280,8 @@ pub(super) fn records() {
 
 /// What does not compare is a clear sentence and exit 2.
 pub(super) fn nothing_in_common() {
-    let other = "@compute @workgroup_size(32)\nfn other() {\n    var x = 7u;\n    x += 1u;\n}\n";
+    let other = "@group(0) @binding(0) var<storage, read_write> b: array<u32>;\n@compute @workgroup_size(32)\n\
+                 fn other() {\n    b[0] += 1u;\n}\n";
     let folder = folder(&[("a.wgsl", BRANCH), ("other.wgsl", other), ("x.json", "{\"a\": 1}")]);
     for (shader, out) in [("a.wgsl", "one"), ("other.wgsl", "two")] {
         let all = ["profile", shader, "--n", "64", "--device", "sim:32", "--out", out];
@@ -290,11 +291,16 @@ pub(super) fn nothing_in_common() {
     assert_eq!(code, 2, "{stdout}");
     assert!(stdout.contains("The two have no launch in common."), "{stdout}");
     assert!(stdout.contains("only in A: a n=64"), "{stdout}");
-    // Asked for as two versions, they are compared, and it is said that no line is the same.
+    // Asked for as two versions, they are compared in their sums, and it is said that no line is the same.
     let shaders = ["a.wgsl", "other.wgsl", "--n", "64", "--device", "sim:32"];
     let (code, stdout, stderr) = compare(&folder, &shaders);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("The texts differ: lines changed"), "{stdout}");
+    assert!(stdout.contains("The two texts have no line of code in common"), "{stdout}");
+    assert!(stdout.contains("Only A has the inputs a. Only B has the inputs b."), "{stdout}");
+    program::write(&folder.path().join("y.json"), "{\"tool\":\"other\",\"schema\":2}");
+    let (code, _, stderr) = compare(&folder, &["one", "y.json"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("y.json was written by `other`, not by lanescope"), "{stderr}");
     let (code, _, stderr) = compare(&folder, &["one", "x.json"]);
     assert_eq!(code, 2);
     assert!(

@@ -223,6 +223,15 @@ pub(super) fn marks() {
     let marks = event["marks"].as_array().unwrap();
     let at = |line: u64| marks.iter().find(|mark| mark["line"] == line).unwrap();
     assert_eq!((&at(BRANCH)["column"], &at(BRANCH)["column_end"]), (&5.into(), &24.into()));
+    let whole = &event["wholes"][0];
+    assert_eq!((&whole["device"], &whole["trust"]), (&"sim:32".into(), &"guaranteed".into()));
+    assert!(whole["subgroup_operations"].as_u64().unwrap() > 1000 && whole["time_ns"].is_null());
+    // Two forms on standard output would be none.
+    for two in [["--json-lines", "--sarif"], ["--annotations=github", "--export-json"]] {
+        let (code, stdout, stderr) = run(&folder, &[&two[..], &["-"]].concat());
+        assert_eq!((code, &*stdout), (2, ""), "{stderr}");
+        assert!(stderr.contains("give all but one a FILE"), "{stderr}");
+    }
     let sarif = std::fs::read_to_string(folder.path().join("a.sarif")).unwrap();
     let sarif: Value = serde_json::from_str(&sarif).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();

@@ -284,7 +284,7 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
     for ((rule, within), numbers) in in_vain {
         let what = match (rule, within) {
             (Rule::Select, _) => {
-                "`select` in place of the short branch saves no subgroup operation"
+                "`select` in place of the short branch (an `if`, `&&` or `||`) saves no subgroup operation"
             }
             (_, true) => {
                 "tried inside workgroups, to which barriers or memory tie invocations, and it saves less \

@@ -55,7 +55,7 @@ pub struct RelativeViolation {
     pub kernel: String,
     /// B's device.
     pub device: String,
-    /// Each figure that the condition speaks of, with B's over A's.
+    /// Each figure that the condition speaks of, with B's over A's; of a time the end of its interval that was judged.
     pub ratios: Vec<(&'static str, f64)>,
 }
 
@@ -96,7 +96,14 @@ impl RelativeCondition {
                 .comparisons
                 .iter()
                 .filter_map(|comparison| {
-                    Some((comparison.figure.name(), value(launch, comparison)?))
+                    let name = match (comparison.figure, comparison.operator) {
+                        (Figure::Time, Operator::Greater | Operator::GreaterOrEqual) => {
+                            "time at least"
+                        }
+                        (Figure::Time, Operator::Less | Operator::LessOrEqual) => "time at most",
+                        (figure, _) => figure.name(),
+                    };
+                    Some((name, value(launch, comparison)?))
                 })
                 .collect(),
         };

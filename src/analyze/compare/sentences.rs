@@ -2,6 +2,8 @@
 //!
 //! Input: the two measurements, and the ratios that were made of them. Output: sentences.
 
+use std::collections::BTreeMap;
+
 use super::parts::{Figures, Part, Side};
 use super::texts::LinePair;
 use super::timing::TimeRatio;
@@ -35,8 +37,8 @@ fn texts(a: Side<'_>, b: Side<'_>, pairs: &[LinePair]) -> Option<String> {
     let count = |test: fn(&LinePair) -> bool| pairs.iter().filter(|pair| test(pair)).count();
     let changed = count(|pair| pair.a.is_some() && pair.b.is_some() && !pair.same_text);
     let (removed, added) = (count(|pair| pair.b.is_none()), count(|pair| pair.a.is_none()));
-    if count(|pair| pair.same_text) == 0 {
-        return Some("The two texts have no line in common: only sums compare.".to_owned());
+    if !super::texts::have_common_words(a.text(), b.text()) {
+        return Some("The two texts have no line of code in common: only sums compare.".to_owned());
     }
     Some(match changed + removed + added {
         0 => "The texts differ in space alone.".to_owned(),
@@ -76,11 +78,21 @@ fn inputs(a: &Measurement, b: &Measurement) -> Option<String> {
                 .to_owned(),
         );
     }
-    let names = left.keys().chain(right.keys().filter(|name| !left.contains_key(*name)));
+    let both = left.iter().filter_map(|(name, hash)| Some((name, hash, right.get(name)?)));
     let other: Vec<&str> =
-        names.filter(|name| left.get(*name) != right.get(*name)).map(String::as_str).collect();
-    (!other.is_empty())
-        .then(|| format!("The inputs differ, by their hashes: {}.", other.join(", ")))
+        both.filter(|(_, a, b)| a != b).map(|(name, ..)| name.as_str()).collect();
+    let alone = |of: &BTreeMap<String, String>, without: &BTreeMap<String, String>| {
+        let names = of.keys().filter(|name| !without.contains_key(*name));
+        names.map(String::as_str).collect::<Vec<_>>().join(", ")
+    };
+    let said = [
+        ("The inputs differ, by their hashes: ", other.join(", ")),
+        ("Only A has the inputs ", alone(left, right)),
+        ("Only B has the inputs ", alone(right, left)),
+    ];
+    let said = said.iter().filter(|(_, names)| !names.is_empty());
+    let said: Vec<String> = said.map(|(words, names)| format!("{words}{names}.")).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 fn devices(a: Side<'_>, b: Side<'_>) -> Vec<String> {
@@ -139,16 +151,30 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
     if let (Some(from), Some(to)) = (before.efficiency_ratio, after.efficiency_ratio) {
         let (fuller, more) = (to.0 / from.0 - 1.0, slots - 1.0);
         let shown = format!("from {:.1} to {:.1} %", from.0 * 100.0, to.0 * 100.0);
+        let idle = before.lane_slots_idle.zip(after.lane_slots_idle);
         if fuller > SPOKEN_MIN && more > SPOKEN_MIN {
+            let why = match idle {
+                Some((before, after)) if after < before => {
+                    "lanes are fuller because they do work that A's lanes left out"
+                }
+                _ => "B does more work, and its lanes are fuller in what it added",
+            };
+            let slots = match slots {
+                many if many >= 2.0 => format!("{many:.2} times the lane slots"),
+                _ => format!("{:.1} % more lane slots", more * 100.0),
+            };
             sentences.push(format!(
-                "Efficiency rose {shown}, and yet B takes {:.1} % more lane slots. Believe the slots: \
-                 lanes are fuller because they do work that A's lanes left out.",
-                more * 100.0
+                "Efficiency rose {shown}, and yet B takes {slots}. Believe the slots: {why}."
             ));
         } else if fuller < -SPOKEN_MIN && more < -SPOKEN_MIN {
+            let why = match idle {
+                Some((before, after)) if after > before => {
+                    "B has less to do, although more of its lanes are idle"
+                }
+                _ => "B has less to do, and what it left out had fuller lanes",
+            };
             sentences.push(format!(
-                "Efficiency fell {shown}, and yet B takes {:.1} % fewer lane slots. Believe the slots: \
-                 B has less to do, and what is left diverges as before.",
+                "Efficiency fell {shown}, and yet B takes {:.1} % fewer lane slots. Believe the slots: {why}.",
                 -more * 100.0
             ));
         }
@@ -208,12 +234,18 @@ mod tests {
     use super::*;
     use crate::units::Ratio;
 
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    fn part_of(count: u128, part: f64) -> u128 {
+        (count as f64 * part).round() as u128
+    }
+
     fn whole(efficiencies: [f64; 2], slots: [u128; 2]) -> Part {
         let side = |index: usize| Figures {
             subgroup_operations: slots[index] / 32,
             lane_operations: 0,
             lane_slots: Some(slots[index]),
-            lane_slots_idle: None,
+            lane_slots_idle: Some(part_of(slots[index], 1.0 - efficiencies[index])),
             active_lanes_mean: None,
             efficiency_ratio: Some(Ratio(efficiencies[index])),
             time_ns: None,
@@ -238,6 +270,10 @@ mod tests {
             verdicts(&whole(efficiencies, slots), time.map(self::time).as_ref()).join(" ")
         };
         let select = said([0.5, 0.9], [1000, 1140], None);
+        assert!(select.contains("work that A's lanes left out"), "{select}");
+        let added = said([0.5, 0.75], [1000, 3000], None);
+        assert!(added.contains("3.00 times the lane slots"), "{added}");
+        assert!(added.contains("fuller in what it added"), "{added}");
         assert!(select.contains("rose from 50.0 to 90.0 %"), "{select}");
         assert!(select.contains("14.0 % more lane slots. Believe the slots"), "{select}");
         assert!(said([0.9, 0.5], [1000, 600], None).contains("40.0 % fewer lane slots"));

@@ -57,6 +57,12 @@ pub(super) fn are_versions(a: &str, b: &str) -> bool {
     part >= VERSIONS_MIN
 }
 
+/// Whether a line that says something stands in both texts.
+pub(super) fn have_common_words(a: &str, b: &str) -> bool {
+    let in_a: BTreeSet<&str> = trim_lines(a).into_iter().filter(|line| has_words(line)).collect();
+    trim_lines(b).iter().any(|line| in_a.contains(line))
+}
+
 /// The lines of a text without the space around them.
 fn trim_lines(text: &str) -> Vec<&str> {
     text.lines().map(str::trim).collect()

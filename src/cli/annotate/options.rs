@@ -30,7 +30,10 @@ fn all(profile: &Profile) -> impl Iterator<Item = &'static str> {
         ),
         (any(has_too_many_invocations), "a smaller --n lets each invocation be followed"),
         (any(is_out_of_bounds), "--strict stops where an index is out of bounds"),
-        (profile.made_up_note().is_some(), "--init writes a launch file"),
+        (
+            profile.made_up_note().is_some(),
+            "--launch FILE.toml says what the data are (--init writes one)",
+        ),
     ];
     hints.into_iter().filter_map(|(is_open, hint)| is_open.then_some(hint))
 }
