@@ -104,7 +104,8 @@ Lane slots are what a change costs a machine of the simulator's kind; a time has
 takes more lane slots and less time on the H200: there a branch costs more than what it skips. The ragged rows, sorted, cost
 more in both: the advice leaves out the sort, and here it costs more than it saves.
 
-How long `profile` takes from the command to the table there, beside Nsight Compute on the same kernel:
+How long `profile` takes from the command to the table and to its end there, beside Nsight Compute on the same kernel:
+[turnaround-h100.txt](../results/other/lab/turnaround-h100.txt), on an earlier day
 [turnaround-h200.txt](../results/other/lab/turnaround-h200.txt), by `lab/turnaround`.
 
 What `profile` says of a time: idle lanes explain at most `time × (1 − efficiency)`, and no more than what memory leaves; memory

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{SIZE, parameters_text, short_name};
 use super::summary::{SummaryRow, TimeRatio, summary};
-use crate::record::{Backend, Device, Output, Run, Status, Tag, flag};
+use crate::record::{Backend, Device, Output, Run, Status, Tag, Value, flag};
 use crate::statistics::median;
 use crate::units::{Ratio, Width};
 
@@ -45,14 +45,34 @@ pub struct GalleryDevice {
     pub others: BTreeMap<String, GalleryFigures>,
 }
 
-/// A launch's figures, one of each record that has them.
+/// A launch's figures at the largest size that any record has, one of each record that has that size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GalleryFigures {
+    /// The size; nothing where the launch has none.
+    pub size: Option<i64>,
     efficiencies: Vec<f64>,
     ratios: Vec<f64>,
 }
 
 impl GalleryFigures {
+    /// Adds a record's figures; those of a smaller size are left out, and make room for those of a larger one.
+    fn add(&mut self, row: &SummaryRow) {
+        let size = match row.parameters.get(SIZE) {
+            Some(Value::Integer(size)) => Some(*size),
+            _ => None,
+        };
+        if size < self.size {
+            return;
+        }
+        if size > self.size {
+            *self = Self { size, ..Self::default() };
+        }
+        self.efficiencies.extend(row.efficiency.map(|ratio| ratio.0));
+        if let TimeRatio::Measured(paired) = &row.time_ratio {
+            self.ratios.push(paired.median);
+        }
+    }
+
     /// The median share of lanes that were active.
     pub fn efficiency(&self) -> Option<Ratio> {
         median(&self.efficiencies).map(Ratio)
@@ -74,9 +94,8 @@ pub struct Gallery {
 }
 
 impl Gallery {
-    /// Adds what a run says of its devices; gives the id of each that it has a row for by its key, and
-    /// whether the row is new.
-    pub fn add(&mut self, run: &Run) -> Vec<(String, GalleryKey, bool)> {
+    /// Adds what a run says of its devices; gives the id of each that it has a row for, with its key.
+    pub fn add(&mut self, run: &Run) -> Vec<(String, GalleryKey)> {
         self.runs += 1;
         let summary = summary(run);
         let mut added = Vec::new();
@@ -85,10 +104,9 @@ impl Gallery {
                 continue;
             }
             let key = key_of(device);
-            let new = !self.devices.contains_key(&key);
             let row = self.devices.entry(key.clone()).or_default();
             row.add(run, device, &rows.rows);
-            added.push((device.id.clone(), key, new));
+            added.push((device.id.clone(), key));
         }
         added
     }
@@ -127,11 +145,7 @@ impl GalleryDevice {
             };
             let parameters = parameters_text(&row.parameters, &[SIZE]);
             let name = format!("{kernel} {parameters}").trim().to_owned();
-            let figures = figures.entry(name).or_default();
-            figures.efficiencies.extend(row.efficiency.map(|ratio| ratio.0));
-            if let TimeRatio::Measured(paired) = &row.time_ratio {
-                figures.ratios.push(paired.median);
-            }
+            figures.entry(name).or_default().add(row);
         }
     }
 }

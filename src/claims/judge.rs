@@ -2,6 +2,8 @@
 //!
 //! Input: a claim, records, tables. Output: [`Judged`]. How a verdict comes about says [`super`].
 
+use std::sync::OnceLock;
+
 use super::condition::{condition, place};
 use super::evidence::{FactTable, Point, Record, names, points, verified};
 use super::ledger::{
@@ -117,7 +119,15 @@ enum Outcome {
 pub fn touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
     let record = |run: &Run| Record::new(run.started_utc.clone(), run.clone());
     let records: Vec<Record> = runs.iter().map(record).collect::<Result<_, _>>()?;
-    let judged = ledger()?.iter().map(|claim| judge(claim, &records, &[])).collect::<Vec<_>>();
+    static KEPT: OnceLock<Vec<Claim>> = OnceLock::new();
+    let claims = match KEPT.get() {
+        Some(kept) => kept,
+        None => {
+            let read = ledger()?;
+            KEPT.get_or_init(|| read)
+        }
+    };
+    let judged = claims.iter().map(|claim| judge(claim, &records, &[])).collect::<Vec<_>>();
     let decided = |claim: &Judged| {
         let known = !matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
         known && claim.figures.iter().any(|figure| !figure.device.is_empty())

@@ -99,6 +99,7 @@ fn launches(
     names.sort_by_key(|name| std::cmp::Reverse(devices[name]));
     let left_out = names.len().saturating_sub(most);
     names.truncate(most);
+    names.sort_by_cached_key(|name| in_order(name));
     let columns = std::iter::once(Column::words("device"))
         .chain(names.iter().map(|name| Column::figures((*name).clone())));
     let mut table = Table::new(title, columns);
@@ -115,14 +116,42 @@ fn launches(
     any.then_some(table)
 }
 
+/// A name's place among others: its words by letters, its numbers by their values.
+fn in_order(name: &str) -> Vec<(String, u128)> {
+    let mut parts: Vec<(String, u128)> = vec![(String::new(), 0)];
+    let mut was_digit = false;
+    for letter in name.chars() {
+        match letter.to_digit(10) {
+            Some(digit) => {
+                if let Some((_, number)) = parts.last_mut() {
+                    *number = number.saturating_mul(10).saturating_add(digit.into());
+                }
+            }
+            None if was_digit => parts.push((letter.to_string(), 0)),
+            None => {
+                if let Some((word, _)) = parts.last_mut() {
+                    word.push(letter);
+                }
+            }
+        }
+        was_digit = letter.is_ascii_digit();
+    }
+    parts
+}
+
 /// A row for each verdict on a claim, with the devices of which it was found; nothing without rows.
 pub fn gallery_claims<'a>(
-    rows: impl Iterator<Item = (&'a str, &'a str, &'a [GalleryKey])>,
+    rows: impl Iterator<Item = (&'a str, &'a str, &'a BTreeMap<GalleryKey, u64>)>,
 ) -> Option<Table> {
     let columns = ["claim", "verdict", "devices"].map(Column::words);
     let mut table = Table::new("Claims that differ between devices", columns);
     for (claim, verdict, keys) in rows {
-        let devices: Vec<String> = keys.iter().map(device).collect();
+        let named = |(key, records): (&GalleryKey, &u64)| {
+            let records = count_text(u128::from(*records), "record");
+            let unattested = if key.unattested { ", unattested" } else { "" };
+            format!("{} ({records}{unattested})", device(key))
+        };
+        let devices: Vec<String> = keys.iter().map(named).collect();
         let cells = [claim.to_owned(), verdict.to_owned(), devices.join("; ")];
         table.rows.push(cells.map(Cell::text).to_vec());
     }
@@ -131,6 +160,7 @@ pub fn gallery_claims<'a>(
 
 /// What a table of launches calls a device at a width.
 fn device(key: &GalleryKey) -> String {
-    let width = key.width.map_or("width not known".to_owned(), |width| format!("W = {width}"));
+    let width =
+        key.width.map_or("width not known".to_owned(), |width| format!("W\u{a0}=\u{a0}{width}"));
     format!("{} ({}), {width}", key.name, key.backend.name())
 }

@@ -1,8 +1,8 @@
 //! One page of many records: devices, what their kernels show, claims that differ between them.
 //!
 //! Input: runs, one after the other. Output: the text of a page that needs no other file, and the same
-//! tables for terminals. A run is let go of once it was added. Claims are judged by the first record
-//! of each device: judging takes longer than reading.
+//! tables for terminals. A run is let go of once it was added. Claims are judged record by record, so that no
+//! figure depends on the order in which records are named.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ const TEMPLATE: &str = "gallery.html";
 #[derive(Debug, Default)]
 pub struct GalleryPage {
     gallery: Gallery,
-    /// By claim and verdict the devices of which it was found.
-    verdicts: BTreeMap<String, BTreeMap<&'static str, Vec<GalleryKey>>>,
+    /// By claim, verdict and device the records that it was found of.
+    verdicts: BTreeMap<String, BTreeMap<&'static str, BTreeMap<GalleryKey, u64>>>,
 }
 
 /// Everything on the page.
@@ -42,16 +42,14 @@ impl GalleryPage {
     ///
     /// [`ReportError::Claims`], a fault of lanescope's own.
     pub fn add(&mut self, run: &Run) -> Result<(), ReportError> {
-        for (id, key, new) in self.gallery.add(run) {
-            if !new {
-                continue;
-            }
+        for (id, key) in self.gallery.add(run) {
             let mut cleaned = run.clone();
             cleaned.devices.retain(|device| device.id == id);
             cleaned.measurements.retain(|measurement| measurement.device == id);
             for judged in claims::touched(&[cleaned])? {
                 let verdicts = self.verdicts.entry(judged.claim.id.clone()).or_default();
-                verdicts.entry(judged.verdict.name()).or_default().push(key.clone());
+                let devices = verdicts.entry(judged.verdict.name()).or_default();
+                *devices.entry(key.clone()).or_default() += 1;
             }
         }
         Ok(())
@@ -67,7 +65,7 @@ impl GalleryPage {
     fn claims(&self) -> Option<Table> {
         let differing = self.verdicts.iter().filter(|(_, verdicts)| verdicts.len() > 1);
         let rows = differing.flat_map(|(claim, verdicts)| {
-            verdicts.iter().map(move |(verdict, keys)| (claim.as_str(), *verdict, keys.as_slice()))
+            verdicts.iter().map(move |(verdict, keys)| (claim.as_str(), *verdict, keys))
         });
         present::gallery_claims(rows)
     }

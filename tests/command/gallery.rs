@@ -4,12 +4,15 @@ use std::path::Path;
 use std::process::Command;
 
 use lanescope::kernel::Catalogue;
-use lanescope::record::{Run, Tag, TestedPart};
+use lanescope::record::{Run, Tag, TestedPart, Value};
 use lanescope::store;
 use lanescope::units::Width;
 
 /// The record from which the others are made: a device that was counted and timed.
 const RECORD: &str = "results/records/swiftshader/five_patterns-default-2026-11-21.json.xz";
+
+/// The five patterns on a GPU.
+const NATIVE: &str = "results/records/h200-vulkan/five_patterns-default-2026-11-21.json.xz";
 
 /// The five patterns on one driver at 8 and at 16 lanes.
 const AT_8: &str = "results/records/lavapipe-8/five_patterns-default-2026-11-21.json.xz";
@@ -68,6 +71,49 @@ pub(super) fn rows() {
     assert!(page.contains("From 21 records"), "{page}");
 }
 
+/// A gallery does not depend on the order in which records are named, takes each launch at its largest size, and says in
+/// its claims which device is unattested.
+pub(super) fn order() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut browser = store::load(Path::new(RECORD)).unwrap();
+    for device in browser.devices.iter_mut().filter(|device| !device.is_simulator()) {
+        device.flags.push(Tag::Unattested.into());
+    }
+    write(&browser, &at("browser.json"));
+    let native = store::load(Path::new(NATIVE)).unwrap();
+    write(&native, &at("native.json"));
+    // The same device with other lanes, at a larger size in which nobody diverges.
+    let mut larger = native.clone();
+    for measurement in &mut larger.measurements {
+        let Some(Value::Integer(n)) = measurement.parameters.get_mut("n") else { continue };
+        *n *= 4;
+        measurement.active_lanes_mean = measurement.subgroup_width.map(|w| f64::from(w.lanes()));
+        for block in measurement.dispatches.iter_mut().flat_map(|dispatch| &mut dispatch.blocks) {
+            block.lanes.0 = block.executions.0 * 32;
+        }
+    }
+    write(&larger, &at("larger.json"));
+    let page = |files: [&str; 3]| {
+        let out = tempfile::tempdir().unwrap();
+        let made = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+            .args(["report", "--gallery", "--out"])
+            .arg(out.path())
+            .args(files.map(at))
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        std::fs::read_to_string(out.path().join("gallery.html")).unwrap()
+    };
+    let one = page(["browser.json", "native.json", "larger.json"]);
+    assert_eq!(one, page(["larger.json", "native.json", "browser.json"]));
+    let (lanes, _) = one.split_once("Patterns: time over").unwrap();
+    let (_, lanes) = lanes.split_once("Patterns: lanes active, attested").unwrap();
+    assert_eq!(lanes.matches("100.0 %").count(), lanes.matches(" %").count(), "{lanes}");
+    let (_, claims) = one.split_once("Claims that differ").unwrap();
+    assert!(claims.contains(", unattested)") && claims.contains(" (2 records)"), "{claims}");
+}
+
 /// A part of the self-test: at 16 lanes the loop fails.
 fn self_test_part(part: &str, width: u32) -> TestedPart {
     let lanes_right = width == 8 || part != "loop";
@@ -116,8 +162,11 @@ pub(super) fn widths_and_patterns() {
     }
     let (printed, page) = gallery_of(folder.path());
     for width in [8, 16] {
-        let rows =
-            page.matches(&format!("<td>A GPU of two widths (Vulkan), W = {width}</td>")).count();
+        let rows = page
+            .matches(&format!(
+                "<th scope=\"row\">A GPU of two widths (Vulkan), W\u{a0}=\u{a0}{width}</th>"
+            ))
+            .count();
         assert!(rows >= 2, "{rows} rows at {width} lanes: {printed}");
     }
     let table = |title: &str| {
@@ -137,8 +186,8 @@ pub(super) fn widths_and_patterns() {
     let rows: Vec<&str> = patterns.split("<tr>").filter(|row| row.contains("<td")).collect();
     assert_eq!(rows.len(), 2, "{patterns}");
     // `indirect_branch`, sealed, at 8 and at 16 lanes: a median of both would be neither.
-    assert!(rows[0].contains("W = 8<") && rows[0].contains(">28.1 %<"), "{}", rows[0]);
-    assert!(rows[1].contains("W = 16<") && rows[1].contains(">25.6 %<"), "{}", rows[1]);
+    assert!(rows[0].contains("W\u{a0}=\u{a0}8<") && rows[0].contains(">28.1 %<"), "{}", rows[0]);
+    assert!(rows[1].contains("W\u{a0}=\u{a0}16<") && rows[1].contains(">25.6 %<"), "{}", rows[1]);
     assert!(!rows[0].contains(">25.6 %<") && !rows[1].contains(">28.1 %<"), "{patterns}");
     assert!(table("Grain: lanes active").contains("run_lengths"), "{page}");
     let others = table("Other launches: lanes active");

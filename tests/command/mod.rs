@@ -23,7 +23,7 @@ use crate::support::program;
 /// Every check as a trial.
 #[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 70] = [
+    let checks: [(&str, fn()); 71] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -42,6 +42,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("a_gallery_has_a_row_a_device_and_no_private_word", gallery::rows),
         ("a_gallery_keeps_widths_apart_and_every_pattern", gallery::widths_and_patterns),
         ("a_record_to_share_has_no_path", gallery::shared),
+        ("a_gallery_does_not_depend_on_the_order_of_records", gallery::order),
         ("completions_and_the_manual_are_there", completions),
         ("a_family_comes_from_a_folder", family::from_a_folder),
         ("a_wrong_family_is_told_with_file_and_line", family::that_is_wrong),
