@@ -91,7 +91,7 @@ TEXT
 
 Below each machine stand more shaders to which the same was done (`lab/loop_examples`): three of the tests' corpus,
 two in the manner of kernels that everybody has seen, a flock and a tree of sums, and two public kernels, wgpu's Collatz and the
-flock of the WebGPU samples, which are not in this repository. Advice was taken where there was any, also
+flock of the WebGPU samples, which are not in this repository (and were not at hand on the H200). Advice was taken where there was any, also
 where it promised nothing; what the last column says is the time's verdict, on the simulator that of lane slots.
 
 TEXT

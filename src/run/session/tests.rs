@@ -84,6 +84,8 @@ impl Runner for Scripted {
 struct Heard {
     devices: usize,
     measurements: Vec<Measurement>,
+    /// Where it notes the answers that come before counters.
+    log: Log,
 }
 
 impl Listener for Heard {
@@ -91,6 +93,9 @@ impl Listener for Heard {
         self.devices += 1;
     }
     fn progress(&mut self, _: &str, _: Phase, _: &Launch) {}
+    fn answer(&mut self, measurement: &Measurement) {
+        self.log.borrow_mut().push(format!("answer {}", measurement.kernel));
+    }
     fn measurement(&mut self, measurement: &Measurement, (sha256, source): (&str, &Source)) {
         assert_eq!(measurement.source_sha256, sha256);
         assert!(!source.text.is_empty());
@@ -236,6 +241,33 @@ fn what_is_not_timed_is_finished_once_it_is_counted() {
     run_device(&mut open, &[launches()], &options, &mut Noting(Rc::clone(&log))).unwrap();
     let happened = ["count a", "finish a", "count b", "finish b", "count c", "finish c"];
     assert_eq!(log.borrow().as_slice(), happened);
+}
+
+/// What was counted and timed is told before hardware counters are read, which takes seconds.
+#[test]
+fn the_answer_is_told_before_counters_are_read() {
+    let log = Log::default();
+    let mut open = || -> Result<Box<dyn Runner>, RunError> {
+        let device = timing_device(&SimulatorRunner::new(Width::new(8).unwrap(), 1));
+        let gives = Some(Gives { counters: true, ..device.gives() });
+        let device = Device { gives, ..device };
+        let (counting, timing) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Box::new(Scripted { device, log: Rc::clone(&log), counting, timing }))
+    };
+    let options = SessionOptions {
+        count: Some(CountRequest::once(Method::Executed)),
+        timing: Some(Duration::from_secs(1)),
+        samples_min: 8,
+        noise_ratio_max: 0.005,
+        time_unchecked: false,
+        time_counting: false,
+        hardware_counters: true,
+    };
+    let mut heard = Heard { log: Rc::clone(&log), ..Heard::default() };
+    let one = vec![launches().remove(0)];
+    run_device(&mut open, &[one], &options, &mut heard).unwrap();
+    assert_eq!(log.borrow().as_slice(), ["count a", "time a", "answer a", "collect a"]);
+    assert_eq!(heard.measurements.len(), 1);
 }
 
 #[test]
