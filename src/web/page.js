@@ -23,8 +23,8 @@ const state = {
     const baseline = this.baseline(result);
     if (!result.timed || !baseline) return null;
     const of = [result, baseline].map((one) => [one.samples.length, one.timed?.size]).join();
-    if (ratios.get(result)?.of !== of) ratios.set(result, { of, ratio: ratio_of(result, baseline, this.quantum())?.map(brief) ?? null });
-    return ratios.get(result).ratio;
+    if (ratios.get(result.samples)?.of !== of) ratios.set(result.samples, { of, ratio: ratio_of(result, baseline, this.quantum())?.map(brief) ?? null });
+    return ratios.get(result.samples).ratio;
   },
   noisy(result) { return [result, this.baseline(result)].some((one) => is_noisy(one, this.quantum())); },
 };
