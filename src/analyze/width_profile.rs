@@ -91,7 +91,7 @@ impl WidthProfile {
         let lines: Vec<String> = self.lines.iter().take(3).map(line).collect();
         if !lines.is_empty() {
             sentences
-                .push(format!("To blame: {}; of all lane slots at {narrow}.", lines.join(", ")));
+                .push(format!("Mostly from {}; of all lane slots at {narrow}.", lines.join(", ")));
         }
         if let Some(why) = &self.refused {
             sentences.push(format!("No other shape of workgroup was tried: {why}."));

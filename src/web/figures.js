@@ -87,6 +87,11 @@ function times_of(result, quantum_ns) {
 // The stop rule: so many rounds, and half the interquartile range at most this part of the median.
 const ROUNDS_ASKED = 9, NOISE_MAX = 0.05;
 
+const is_settled = (values) => values.length >= ROUNDS_ASKED && noise(values) <= NOISE_MAX;
+
+// Whether a launch's times miss the stop rule, as a link says or its samples.
+const is_noisy = (result, quantum_ns) => result.noisy ?? !is_settled([...times_of(result, quantum_ns).values()]);
+
 // The median over a launch's rounds, from a link or from samples; nothing where there is none.
 function median_of(result, quantum_ns) {
   if (result.median_ns !== undefined) return result.median_ns;
@@ -94,11 +99,14 @@ function median_of(result, quantum_ns) {
   return values.length ? median(values) : null;
 }
 
-// A launch's time over its baseline's: round by round where there are rounds.
+// A launch's time over its baseline's, round by round: the median with its interval's ends.
 function ratio_of(result, baseline, quantum_ns) {
   if (!baseline || result.timed?.size !== baseline.timed?.size) return null;
   if (result.ratio !== undefined) return result.ratio;
   const [own, other] = [times_of(result, quantum_ns), times_of(baseline, quantum_ns)];
   const pairs = [...own].filter(([round]) => other.has(round)).map(([round, ns]) => ns / other.get(round));
-  return pairs.length ? median(pairs) : null;
+  return pairs.length ? [median(pairs), ...interval(pairs)] : null;
 }
+
+// Whether the interval of a ratio leaves out 1.
+const is_told_apart = ([, low, high]) => low > 1 || high < 1;

@@ -7,6 +7,7 @@ const SILENCE_MS = 60000, OPENING_MS = 30000, WORKERS_MAX = 8;
 const SECONDS = 40;
 const LINK_BYTES_MAX = 2048;
 
+const ratios = new WeakMap();
 const state = {
   seen: null, results: new Map(), notices: [], smaller: false, timed_widths: [], small: new Set(), failed: new Set(),
   opened: false, running: false, refusal: null, browser: browser(), started_utc: null, current: null, begun: 0, widths: [null],
@@ -17,12 +18,22 @@ const state = {
     const { baseline } = data.launches[result.launch];
     return baseline === null ? null : this.results.get(baseline + "@" + result.width);
   },
-  ratio(result) { return result.timed ? brief(ratio_of(result, this.baseline(result), this.quantum())) : null; },
+  // With its interval's ends; kept, since an interval takes a while.
+  ratio(result) {
+    const baseline = this.baseline(result);
+    if (!result.timed || !baseline) return null;
+    const of = [result, baseline].map((one) => [one.samples.length, one.timed?.size]).join();
+    if (ratios.get(result.samples)?.of !== of) ratios.set(result.samples, { of, ratio: ratio_of(result, baseline, this.quantum())?.map(brief) ?? null });
+    return ratios.get(result.samples).ratio;
+  },
+  noisy(result) { return [result, this.baseline(result)].some((one) => is_noisy(one, this.quantum())); },
 };
 
 // --- Parts of the page ---
 
 const number = (value, digits = 2) => (value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits));
+const percent = (part) => `${Math.round(100 * part)} %`;
+const change = (part) => (Math.round(100 * part) > 0 ? "+" : "") + percent(part).replace("-", "−");
 function duration(ns) {
   if (ns === null) return "–";
   const [unit, by] = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]].findLast(([, by]) => ns >= by) ?? ["ns", 1];
@@ -74,18 +85,54 @@ function all_blocks(width) {
   return { total, equal, launches, different };
 }
 
-function sentences(width) {
+// What the device is, and how wide.
+function width_sentence(width) {
   const { seen } = state;
   const name = name_of(seen);
-  const said = [];
   if (estimated(state)) {
-    said.push(`${name} offers this page no subgroup operations, so the width is not known. Lanes are counted exactly; what subgroups execute is estimated for ${data.width_assumed} lanes.`);
-  } else {
-    const widths = seen.width_min === seen.width_max ? `${seen.width_min}` : `${seen.width_min} to ${seen.width_max}`;
-    const reported = seen.width_min === null ? "." : seen.misreported ? `, but the browser reports ${widths}, and that is wrong.` : `. The browser reports ${widths}.`;
-    const lanes = width ?? seen.width_run;
-    said.push(`${name} runs subgroups of ${lanes} lanes: a kernel measured it${reported}`);
+    return `${name} offers this page no subgroup operations, so the width is not known. Lanes are counted exactly; what subgroups execute is estimated for ${data.width_assumed} lanes.`;
   }
+  const one = seen.width_min === seen.width_max;
+  const widths = one ? `${seen.width_min}` : `${seen.width_min} to ${seen.width_max}`;
+  const reported = seen.width_min === null ? "." : seen.misreported ? `, but the browser reports ${widths}, and that is wrong.` : `. The browser reports ${widths}${one ? " too" : ""}.`;
+  return `${name} runs subgroups of ${width ?? seen.width_run} lanes: a kernel measured it${reported}`;
+}
+
+// The lanes that wait, of the lanes there are: of the patterns where the page has them, else of all its kernels.
+function waste(width) {
+  const counted = shown(width).filter((one) => one.dispatches);
+  const patterns = counted.filter((one) => family_of(one.launch) === "five_patterns");
+  const of = (patterns.length ? patterns : counted).map((one) => [one, work_of(one.launch, one.dispatches).mean / width_of(state, one)]);
+  const rows = of.filter(([, active]) => active > 0).map(([one, active]) => [one, 1 - active]);
+  const kernels = new Set(rows.map(([one]) => of_template(one.launch).kernel));
+  return { rows, name: `${kernels.size} ${patterns.length ? "patterns of branching" : "kernels"}` };
+}
+// Of forms that show the same share, the first.
+const most_of = (rows) => rows.reduce((a, b) => (Math.round(100 * b[1]) > Math.round(100 * a[1]) ? b : a));
+
+function waste_sentence(width) {
+  const { rows, name } = waste(width);
+  if (rows.length === 0) return state.running ? null : "Nothing was counted.";
+  const [most, share] = most_of(rows);
+  const mean = rows.reduce((sum, [, one]) => sum + one, 0) / rows.length;
+  return `Of ${width_of(state, most)} lanes a subgroup, ${percent(mean)} wait on average over ${name}${estimated(state) ? ", as estimated" : ""}; most wait in ${title_of(most.launch)}: ${percent(share)}.`;
+}
+
+// What the waiting costs, of the kernel in which most lanes wait; no order of times is claimed.
+function cost_sentence(width) {
+  const rows = waste(width).rows.filter(([one]) => state.ratio(one));
+  if (rows.length === 0) return state.running ? null : "There are no times to compare.";
+  const [most] = most_of(rows);
+  const ratio = state.ratio(most);
+  const title = title_of(most.launch);
+  const [value, low, high] = ratio.map((one) => number(one));
+  const found = is_told_apart(ratio)
+    ? `${title} takes ${value} times its baseline's time (95 % interval: ${low} to ${high})`
+    : `The time of ${title} is not told apart from its baseline's: ${value} times (95 % interval: ${low} to ${high})`;
+  return `${found}; counts predict ${number(predicted_of(most))}.${state.noisy(most) ? " These times are noisy." : ""}`;
+}
+
+function counts_sentence(width) {
   const { total, equal, launches, different } = all_blocks(width);
   const mismatches = shown(width).filter((one) => one.output === "mismatch" || one.timed?.output === "mismatch");
   const verified = shown(width).filter((one) => one.output === "verified").length;
@@ -93,21 +140,13 @@ function sentences(width) {
     ? `outputs of ${mismatches.map((one) => title_of(one.launch)).join("; ")} are wrong`
     : `${verified} outputs were verified${verified < shown(width).length ? `, ${shown(width).length - verified} cannot be checked here` : ""}`;
   const count = estimated(state) ? "have the lanes that the simulator counts" : "count what the simulator counts";
-  if (total === 0) said.push(`The page has no simulated counts at this width to compare with; ${outputs}.`);
-  else if (different.length) said.push(`${equal} of ${total} blocks ${count}; others do not, in ${different.slice(0, 4).join("; ")}${different.length > 4 ? ` and ${different.length - 4} more` : ""}; ${outputs}.`);
-  else said.push(`All ${total} blocks of ${launches} launches ${count} at this width; ${outputs}.`);
-  const ratios = shown(width).map((one) => [one, state.ratio(one)]).filter(([, ratio]) => ratio !== null);
-  if (ratios.length) {
-    const [most, ratio] = ratios.reduce((a, b) => (b[1] > a[1] ? b : a));
-    const predicted = predicted_of(most);
-    said.push(`The slowest is ${title_of(most.launch)}: it takes ${number(ratio)} times as long as ${title_of(data.launches[most.launch].baseline)}, and its counts predict ${number(predicted)} times.`);
-  } else {
-    const waste = shown(width).filter((one) => one.dispatches).map((one) => [one, work_of(one.launch, one.dispatches).mean]).filter(([, mean]) => mean !== null);
-    const [most, mean] = waste.reduce((a, b) => (b[1] < a[1] ? b : a), waste[0] ?? [null, null]);
-    if (most || !state.running) said.push(most ? `Most lanes wait in ${title_of(most.launch)}: ${number(mean)} of ${width_of(state, most)} are active on average. There are no times to compare.` : "Nothing was counted.");
-  }
-  return said;
+  if (total === 0) return `The page has no simulated counts at this width to compare with; ${outputs}.`;
+  if (different.length) return `${equal} of ${total} blocks ${count}; others do not, in ${different.slice(0, 4).join("; ")}${different.length > 4 ? ` and ${different.length - 4} more` : ""}; ${outputs}.`;
+  return `All ${total} blocks of ${launches} launches ${count} at this width; ${outputs}.`;
 }
+
+// The answer to the page's question, then of what device.
+const sentences = (width) => [waste_sentence, counts_sentence, cost_sentence, width_sentence].map((one) => one(width)).filter(Boolean);
 
 // The time over the baseline's that counts predict: the ratio of subgroup operations, of the sizes that were timed.
 function predicted_of(result) {
@@ -122,21 +161,32 @@ function predicted_of(result) {
 
 const COLUMNS = ["kernel", "lanes active", "simulated", "time ratio", "predicted", "equal blocks", "output", "time", "n"];
 
+// A ratio with what is known of it.
+function ratio_text(result) {
+  const ratio = state.ratio(result);
+  if (!ratio) return "–";
+  const [value, low, high] = ratio.map((one) => number(one));
+  return `${value} (${low} to ${high})${is_told_apart(ratio) ? "" : ", not told apart from 1"}${state.noisy(result) ? ", noisy" : ""}`;
+}
+
 function cells(result) {
   const launch = data.launches[result.launch];
   const width = width_of(state, result);
   const compared = agreement_of(result, width);
   const expected = expected_of(result.launch, result.size, width);
-  const n_of = (size) => String(launch.sizes[size].parameters.n ?? "–");
+  const n_of = (size) => {
+    const { n, columns, rows } = launch.sizes[size].parameters;
+    return String(n ?? (columns && rows ? `${columns} × ${rows}` : "fixed"));
+  };
   const [counted_n, timed_n] = [result.size, result.timed?.size ?? result.size].map(n_of);
   const mean = result.dispatches ? work_of(result.launch, result.dispatches).mean : null;
   const simulated = expected ? work_of(result.launch, expected).mean : null;
   const output = result.timed?.output === "mismatch" ? "mismatch" : result.output ?? "–";
   return [
     [short_title_of(result.launch)], [number(mean)], [number(simulated)],
-    [number(state.ratio(result))], [result.timed ? number(predicted_of(result)) : "–"],
+    [ratio_text(result)], [result.timed ? number(predicted_of(result)) : "–"],
     !result.dispatches ? ["failed", "bad"] : compared ? [`${compared.equal} of ${compared.total}`, compared.different.length && launch.agrees ? "bad" : ""] : ["–"],
-    [output, output === "mismatch" ? "bad" : ""], [duration(state.median(result))], [counted_n === timed_n ? counted_n : `${counted_n}, timed ${timed_n}`],
+    [output, output === "mismatch" ? "bad" : ""], [launch.timed ? duration(state.median(result)) : "not timed"], [counted_n === timed_n ? counted_n : `${counted_n}, timed ${timed_n}`],
   ];
 }
 
@@ -169,12 +219,12 @@ function table(width) {
   return [element("p", {}, test), region];
 }
 
-// A row of bars of what was found, each with a mark where the simulator's counts put it.
-function bars(heading, words, rows, most) {
+// A row of bars of what was found, each with a mark where the simulator's counts put it, and its interval.
+function bars(heading, words, compared, rows, most) {
   const [line, left, width] = [26, 165, 385];
   const at = (value) => left + (width - left - 40) * Math.min(1, value / most);
-  const svg = element("svg", { viewBox: `0 0 ${width} ${rows.length * line + 8}`, role: "img", "aria-label": `${heading}. ${rows.map(([name, own, other]) => `${name}: ${number(own)}, simulated ${number(other)}`).join("; ")}` });
-  rows.forEach(([name, own, other], i) => {
+  const svg = element("svg", { viewBox: `0 0 ${width} ${rows.length * line + 8}`, role: "img", "aria-label": `${heading}. ${rows.map(([name, own, other, low, high]) => `${name}: ${number(own)}${low ? ` (${number(low)} to ${number(high)})` : ""}, ${compared} ${number(other)}`).join("; ")}` });
+  rows.forEach(([name, own, other, low, high], i) => {
     const y = 4 + i * line;
     svg.append(
       element("text", { x: 0, y: y + 15 }, name.length > 26 ? name.slice(0, 25) + "…" : name),
@@ -182,6 +232,7 @@ function bars(heading, words, rows, most) {
       element("rect", { class: "own", x: left, y: y + 3, width: Math.max(0, at(own) - left), height: 16 }),
       element("text", { x: at(most) + 6, y: y + 15 }, number(own)),
     );
+    if (low) svg.append(element("line", { class: "interval", x1: at(low), x2: at(high), y1: y + 11, y2: y + 11 }));
     if (other !== null) svg.append(element("line", { class: "sim", x1: at(other), x2: at(other), y1: y, y2: y + 22 }));
   });
   return element("figure", {}, element("h3", {}, heading), svg, element("figcaption", {}, words));
@@ -193,13 +244,18 @@ function drift(width) {
   const series = based.map((one) => [title_of(one.launch), [...times_of(one, state.quantum()).values()]]).filter(([, values]) => values.length > 1);
   if (series.length === 0) return null;
   const [name, values] = series[0];
-  const [low, high] = [Math.min(...values, values[0] * 0.9), Math.max(...values, values[0] * 1.1)];
-  const place = (value, i) => `${10 + i * 340 / (values.length - 1)},${10 + 80 * (high - value) / (high - low)}`;
-  const change = values.at(-1) / values[0] - 1;
-  const svg = element("svg", { viewBox: "0 0 360 100", role: "img", "aria-label": `Time of ${name} by round, in ms: ${values.map((ns) => (ns / 1e6).toPrecision(3)).join(", ")}` },
-    element("path", { class: "path", d: "M" + values.map(place).join(" L") }));
+  const changes = values.map((ns) => ns / values[0] - 1);
+  const [low, high] = [Math.min(...changes), Math.max(...changes)];
+  const [bottom, top] = [Math.min(low, -0.1), Math.max(high, 0.1)];
+  const place = (value) => 20 + 80 * (top - value) / (top - bottom);
+  const words = `Time of ${name} in ${values.length} rounds, against the first (${duration(values[0])}): lowest ${change(low)}, highest ${change(high)}.`;
+  const ticks = [top, 0, bottom].map((value) => element("text", { x: 48, y: place(value) + 4, "text-anchor": "end" }, change(value)));
+  const svg = element("svg", { viewBox: "0 0 360 120", role: "img", "aria-label": `${words} By round: ${changes.map(change).join(", ")}` },
+    element("text", { x: 0, y: 10 }, "time against the first round"), ...ticks,
+    element("text", { x: 355, y: 117, "text-anchor": "end" }, `rounds 1 to ${values.length}`),
+    element("path", { class: "path", d: "M" + changes.map((value, i) => `${55 + i * 300 / (values.length - 1)},${place(value)}`).join(" L") }));
   return element("figure", {}, element("h3", {}, "Drift"), svg,
-    element("figcaption", {}, `Time of ${name} in ${values.length} rounds, from ${duration(values[0])} to ${duration(values.at(-1))} (${change >= 0 ? "+" : ""}${(100 * change).toFixed(0)} %). All kernels of a comparison are sampled once a round, so a device that gets slower, or faster, changes the times of all of them.`));
+    element("figcaption", {}, `${words} All kernels of a comparison are sampled once a round, so a device that gets slower, or faster, changes the times of all of them.`));
 }
 
 function charts(width) {
@@ -212,9 +268,9 @@ function charts(width) {
       const expected = expected_of(one.launch, one.size, lanes);
       return [short_title_of(one.launch), work_of(one.launch, one.dispatches).mean ?? 0, expected ? work_of(one.launch, expected).mean : null];
     });
-    made.push(bars(`Lanes active of ${lanes}${of}`, "Bars: counted on the device. Marks: the simulator.", means, lanes));
-    const ratios = results.map((one) => [short_title_of(one.launch), state.ratio(one), predicted_of(one)]).filter(([, own]) => own !== null);
-    if (ratios.length) made.push(bars(`Time over the baseline's${of}`, "Bars: measured. Marks: predicted by counts.", ratios, Math.max(...ratios.flatMap(([, a, b]) => [a, b ?? 0])) * 1.05));
+    made.push(bars(`Lanes active of ${lanes}${of}`, "Bars: counted on the device. Marks: the simulator.", "simulated", means, lanes));
+    const ratios = results.map((one) => [one, state.ratio(one)]).filter(([, ratio]) => ratio).map(([one, [value, low, high]]) => [short_title_of(one.launch), value, predicted_of(one), low, high]);
+    if (ratios.length) made.push(bars(`Time over the baseline's${of}`, "Bars: measured, with a line for the 95 % interval. Marks: predicted by counts.", "predicted", ratios, Math.max(...ratios.flatMap(([, a, b]) => [a, b ?? 0])) * 1.05));
   }
   const moved = drift(width);
   if (moved) made.push(moved);
@@ -262,7 +318,7 @@ function render() {
 // Says why there is nothing to measure with, and shows what the simulator knows.
 function refuse(code, message) {
   state.refusal = code;
-  status(REFUSALS[code] ?? `Nothing could be measured, and there is no record: ${message}.`);
+  status(REFUSALS[code] ?? `Nothing could be measured (${message.replace(/\.$/, "")}): try another browser or a newer driver.`);
   const lanes = data.widths;
   const columns = ["kernel", ...lanes.map((width) => `${width} lanes`)];
   const rows = data.launches.flatMap((launch, i) => (launch.part !== null ? [] : [element("tr", {}, element("th", { scope: "row" }, title_of(i)),
@@ -286,8 +342,11 @@ function show_progress() {
   $("progress").max = all;
   $("progress").value = done;
   const counting = done < all;
-  const more = counting ? Math.ceil(so_far / Math.max(done, 1) * (all - done)) : SECONDS - so_far;
-  const rest = counting && done === 0 ? "" : counting ? `; counting takes about ${more} s more, then come the times` : more > 0 ? `; the times take about ${more} s more` : "; the times of slow kernels take longer";
+  // Worked out when a launch ends, and then counted down: what grew while a launch runs would say nothing.
+  if (state.rest?.done !== done) state.rest = { done, ends: so_far + Math.ceil(so_far / Math.max(done, 1) * (all - done)) };
+  const more = (counting ? state.rest.ends : SECONDS) - so_far;
+  const counts = more > 0 ? `; counting takes about ${more} s more, then come the times` : "; slow launches: the time left is not known";
+  const rest = counting && done === 0 ? "" : counting ? counts : more > 0 ? `; the times take about ${more} s more` : "; the times of slow kernels take longer";
   $("time").textContent = `${done} of ${all} launches counted, ${so_far} s so far${rest}.`;
 }
 
@@ -404,19 +463,20 @@ function rest() {
   $("start").disabled = false;
 }
 
-function finish(words) {
+function finish(words, stopped = false) {
   worker?.terminate();
   state.running = false;
   rest();
   $("start").textContent = "Measure again";
   render();
   const counted = [...state.results.values()].filter((one) => one.dispatches).length;
-  status(`Done in ${seconds_so_far()} s: ${counted} of ${launches_in_all()} launches counted.${words} ${state.results.size ? "The answer stands below." : "There is no record."}`);
+  if (stopped) status(`Stopped after ${seconds_so_far()} s, ${counted} of ${launches_in_all()} launches done.`);
+  else status(`Done in ${seconds_so_far()} s: ${counted} of ${launches_in_all()} launches counted.${words} ${state.results.size ? "The answer stands below." : "There is no record."}`);
   if (state.results.size) $("share").hidden = false;
 }
 
 function start() {
-  Object.assign(state, { results: new Map(), seen: null, notices: [], smaller: false, timed_widths: [], small: new Set(), failed: new Set(), opened: false, running: true, refusal: null, current: null, timing: true, begun: performance.now(), widths: [null], browser: browser(), started_utc: new Date().toISOString() });
+  Object.assign(state, { results: new Map(), seen: null, notices: [], smaller: false, timed_widths: [], small: new Set(), failed: new Set(), opened: false, running: true, refusal: null, current: null, timing: true, rest: null, begun: performance.now(), widths: [null], browser: browser(), started_utc: new Date().toISOString() });
   workers = 0;
   $("notices").replaceChildren();
   for (const id of ["answer", "results", "share"]) $(id).hidden = true;
@@ -481,7 +541,7 @@ async function load() {
   const packed = unpack($("data").textContent.trim());
   data = JSON.parse(new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), packed)));
   $("start").onclick = start;
-  $("stop").onclick = () => finish(" It was stopped.");
+  $("stop").onclick = () => finish("", true);
   $("save").onclick = save;
   $("send").onclick = share;
   $("link").onclick = () => copy_link().catch((error) => { $("shared").textContent = `There is no link: ${error.message}.`; });

@@ -123,16 +123,16 @@ async function attempt(work) {
 }
 
 async function count() {
-  const chosen = widths();
-  if (chosen.length === 0) throw new Error("choose a width");
-  if (!$("wgsl").value.trim()) throw new Error("paste a shader, open a file, or use the example");
-  state.begun = performance.now();
-  state.shown_ms = null;
-  status("Reading the shader.");
   // What was shown is of another shader.
   state.opened = null;
   $("result").hidden = true;
   $("save").disabled = true;
+  if (!$("wgsl").value.trim()) return status("There is no text yet: paste a shader, or open a file.");
+  const chosen = widths();
+  if (chosen.length === 0) throw new Error("choose a width");
+  state.begun = performance.now();
+  state.shown_ms = null;
+  status("Reading the shader.");
   state.opened = await ask(opening());
   const counted = [];
   for (const width of chosen) {

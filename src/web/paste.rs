@@ -450,9 +450,11 @@ impl Shader {
                 count_text(all as u128, "block")
             ),
             _ => format!(
-                "{label} counts otherwise than the simulator at {width} lanes in {different} of {}: \
-                 where floats decide, another rounding is enough.",
-                count_text(all as u128, "block")
+                "{label}: counts differ from the simulator's at {width} lanes in {different} of {}; \
+                 {}. The cause may be that floats decide a branch, and that this device rounds \
+                 them in another way.",
+                count_text(all as u128, "block"),
+                executions_apart(&found.differences)
             ),
         };
         let line = |difference: &analyze::Difference| {
@@ -474,6 +476,27 @@ impl Shader {
         };
         let told = found.differences.iter().take(DIFFERENCES_MAX).map(line).collect();
         Compared { sentence, blocks: all, equal: all - different.min(all), different: told }
+    }
+}
+
+/// How far executions lie from the simulator's at most, in words.
+fn executions_apart(differences: &[analyze::Difference]) -> String {
+    let executions =
+        differences.iter().filter(|one| matches!(one.quantity, analyze::Quantity::Executions));
+    let apart = |one: &analyze::Difference| {
+        let (left, right) = (one.left? as f64, one.right? as f64);
+        Some((left - right).abs() / right * 100.0)
+    };
+    let mut most: Option<f64> = None;
+    for one in executions {
+        let percent = apart(one).unwrap_or(f64::INFINITY);
+        most = Some(most.map_or(percent, |most| most.max(percent)));
+    }
+    match most {
+        None => "all have equal executions".to_owned(),
+        Some(most) if !most.is_finite() => "some of them are executed on one side alone".to_owned(),
+        Some(most) if most < 0.1 => "their executions differ by less than 0.1 %".to_owned(),
+        Some(most) => format!("their executions differ by up to {most:.1} %"),
     }
 }
 

@@ -73,7 +73,7 @@ function time_json(state, result) {
   return {
     median_ns: median(values), ci95_ns: interval(values), noise_ratio: noise(values),
     dispatches_per_sample: repeats, dispatches_before_sample: before,
-    stop_rule_met: values.length >= ROUNDS_ASKED && noise(values) <= NOISE_MAX,
+    stop_rule_met: is_settled(values),
     samples: result.samples.map((sample) => {
       const shift = Math.max(0, -sample.end);
       return { round: sample.round, ticks_begin: sample.begin + shift, ticks_end: sample.end + shift, state: state_of(sample, quantum) };
@@ -170,10 +170,10 @@ async function to_link(state, page) {
     const compared = agreement_of({ ...result, method: "executed" }, width_of(state, result));
     const counts = !result.dispatches ? null : compared?.different.length === 0 ? 0 : result.dispatches;
     const row = [result.launch, result.width, result.size, OUTPUTS.indexOf(result.output), counts];
-    if (result.timed) row.push(result.timed.size, state.median(result), state.ratio(result));
+    if (result.timed) row.push(result.timed.size, state.median(result), Number(is_noisy(result, state.quantum())), ...(state.ratio(result) ?? []));
     return row;
   });
-  const text = JSON.stringify([1, page, device, features, rows]);
+  const text = JSON.stringify([2, page, device, features, rows]);
   return "r=" + to_url(await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(text)));
 }
 
@@ -188,17 +188,17 @@ async function from_link(text, page, asked) {
   }
   if (bytes.length > 1 << 20) throw new Error("it is too long");
   const [version, of, device, features, rows] = JSON.parse(new TextDecoder().decode(bytes));
-  if (version !== 1) throw new Error("it was made by another version of this page");
+  if (version !== 2) throw new Error("it was made by another version of this page");
   if (of !== page) throw new Error(`it was made by page ${of}, and this is page ${page}`);
   const [vendor, architecture, name, description, width_min, width_max, width_run, linear, misreported, fallback, clock, quantum_ns, from] = device;
   const seen = { vendor, architecture, device: name, description, width_min, width_max, width_run, linear, misreported, fallback, clock, quantum_ns, asked, features: asked.filter((_, i) => features[i]), limits: {}, pinned: [] };
   const results = new Map();
-  for (const [launch, width, size, output, counts, timed, median_ns, ratio] of rows) {
+  for (const [launch, width, size, output, counts, timed, median_ns, noisy, ...ratio] of rows) {
     if (!data.launches[launch]?.sizes[size]) throw new Error("it is cut or garbled");
     const at = width ?? width_run ?? data.width_assumed;
     const dispatches = counts === 0 ? expected_of(launch, size, at).map((blocks) => blocks.map(([e, l]) => [e, l])) : counts;
     const result = { launch, width, size, output: OUTPUTS[output], dispatches, method: width_run === null ? "estimated" : "executed", samples: [] };
-    if (timed !== undefined) Object.assign(result, { timed: { size: timed }, median_ns, ratio });
+    if (timed !== undefined) Object.assign(result, { timed: { size: timed }, median_ns, noisy: Boolean(noisy), ratio: ratio.length ? ratio : null });
     results.set(launch + "@" + width, result);
   }
   return { seen, results, browser: from, opened: true };

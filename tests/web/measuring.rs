@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::browser::{Browser, is_local, with_worker};
-use super::{LANES, RUN_MAX, catalogue, hold, measure, policy, record, small_page};
+use super::{LANES, LINK_BYTES_MAX, RUN_MAX, catalogue, hold, measure, policy, record, small_page};
 
 /// The longest run of the page of the whole catalogue.
 const WHOLE_MAX: Duration = Duration::from_secs(600);
@@ -223,6 +223,7 @@ pub(super) fn catalogue_whole() -> Result<(), String> {
         &format!("{} kernels of {portable}", there.len()),
         &shown,
     )?;
+    short_link(&mut browser)?;
     let mut simulator = SimulatorRunner::new(Width::new(LANES).unwrap(), STEPS_MAX);
     let (mut blocks, mut verified, mut failed) = (0, 0, Vec::new());
     for measurement in &run.measurements {
@@ -257,6 +258,25 @@ pub(super) fn catalogue_whole() -> Result<(), String> {
     hold(failed.is_empty(), &format!("refused or failed: {failed:#?}"), &shown)?;
     let text = format!("{blocks} blocks, {verified} outputs");
     hold(blocks > 7000 && verified >= 55, &text, &shown)
+}
+
+/// A link holds the whole catalogue with times, whose digits no packing makes shorter.
+fn short_link(browser: &mut Browser) -> Result<(), String> {
+    let bytes = browser.value(
+        "(async () => {
+           let timed = 0;
+           for (const result of state.results.values()) {
+             if (!data.launches[result.launch].timed || !result.dispatches) continue;
+             timed++;
+             result.timed = { size: result.size };
+             result.samples = Array.from({ length: 9 }, (_, round) =>
+               ({ round, begin: 0, end: 1e6 * (1 + Math.random()), repeats: 1, before: 0, size: result.size }));
+           }
+           return [timed, (await to_link(state, $('page').textContent)).length];
+         })()",
+    )?;
+    let right = bytes[0].as_u64() > Some(50) && bytes[1].as_u64() <= Some(LINK_BYTES_MAX);
+    hold(right, &format!("launches with times and bytes of the link: {bytes}"), "")
 }
 
 /// The record that is saved, and the one that is shared, are those of the page; what takes time is told.
@@ -314,7 +334,110 @@ pub(super) fn kept() -> Result<(), String> {
     let folder = Path::new(&private).parent().unwrap().to_string_lossy().into_owned();
     hold(!text.contains(&folder) && !text.contains("file:"), "the record has a path", text)?;
     browser.value("window.refused = true; $('send').click()")?;
-    browser.wait_for("$('shared').textContent.includes('nobody is there')", RUN_MAX)
+    browser.wait_for("$('shared').textContent.includes('nobody is there')", RUN_MAX)?;
+    progress(&mut browser)
+}
+
+/// The time left falls while a launch runs, and is not known where the launch takes longer than was thought; what
+/// is stopped is not called done.
+fn progress(browser: &mut Browser) -> Result<(), String> {
+    let told = browser.value(
+        "(() => {
+           const kept = state.results;
+           Object.assign(state, { results: new Map([...kept].slice(0, 5)), rest: null });
+           const told = [10, 20, 40].map((seconds) => {
+             state.begun = performance.now() - 1000 * seconds;
+             show_progress();
+             return $('time').textContent;
+           });
+           state.results = kept;
+           return told;
+         })()",
+    )?;
+    let expected = ["about 28 s more", "about 18 s more", "slow launches: the time left is not"];
+    for (told, expected) in told.as_array().into_iter().flatten().zip(expected) {
+        let told = told.as_str().unwrap_or_default();
+        hold(told.contains(expected), &format!("not {expected}"), told)?;
+    }
+    browser.value("$('start').click()")?;
+    browser.wait_for("state.results.size > 2", RUN_MAX)?;
+    browser.value("$('stop').click()")?;
+    let told = browser.text("$('status').textContent")?;
+    let right = browser.value(
+        r"/^Stopped after \d+ s, \d+ of 19 launches done\.$/.test($('status').textContent)",
+    )?;
+    hold(right == true && !told.contains("Done"), "a stop", &told)
+}
+
+/// Shows as the page does what it would have measured: of `branch_by_lane` times so many times its baseline's,
+/// each of `rounds`; gives its row, the answer and what stands beneath the drift.
+fn show_times(browser: &mut Browser, baseline_ms: &Value, ratios: &Value) -> Result<Value, String> {
+    browser.value(&format!(
+        "((baseline, ratios) => {{
+           for (const result of state.results.values()) {{
+             if (data.launches[result.launch].part !== null) continue;
+             const own = (i) => (data.launches[result.launch].baseline === null ? 1 : ratios[i]);
+             result.timed = {{ size: result.size, output: 'verified' }};
+             result.samples = baseline.map((ms, round) => ({{ round, begin: 0, end: 1e6 * ms * own(round), repeats: 1, before: 0, size: result.size }}));
+           }}
+           render();
+           const row = [...document.querySelectorAll('#tables tr')].find((one) => one.innerText.startsWith('branch_by_lane, sealed'));
+           const drift = [...document.querySelectorAll('figure')].find((one) => one.querySelector('h3').textContent === 'Drift');
+           return [row.cells[3].textContent, $('sentences').innerText, drift.querySelector('figcaption').textContent,
+             [...drift.querySelectorAll('text')].map((one) => one.textContent).join(), document.querySelectorAll('line.interval').length];
+         }})({baseline_ms}, {ratios})"
+    ))
+}
+
+/// A ratio stands with its interval; one that is not told apart from 1 is not said to cost time; noise is named,
+/// and so are the lowest and the highest of the rounds; and a link tells the same.
+pub(super) fn noise() -> Result<(), String> {
+    let mut browser = Browser::open()?;
+    let untimed = with_worker(small_page(), "", "time_all = async () => {};");
+    measure(&mut browser, &untimed)?;
+    let shown = browser.text("$('sentences').innerText")?;
+    hold(shown.contains("There are no times to compare."), "times are made up", &shown)?;
+    let steady = json!([100, 99, 97, 100, 101, 100, 102, 100, 108]);
+    let has = |told: &Value, at: usize, words: &str| {
+        let text = told[at].as_str().unwrap_or_default();
+        hold(text.contains(words), &format!("{words:?} is not there"), &told.to_string())
+    };
+    let lacks = |told: &Value, at: usize, words: &str| {
+        let text = told[at].as_str().unwrap_or_default();
+        hold(!text.contains(words), &format!("{words:?} is there"), &told.to_string())
+    };
+    let firm = json!([2.0, 2.01, 1.99, 2.0, 2.02, 1.98, 2.0, 2.01, 2.0]);
+    let told = show_times(&mut browser, &steady, &firm)?;
+    has(&told, 0, "2.00 (")?;
+    lacks(&told, 0, "told apart")?;
+    lacks(&told, 0, "noisy")?;
+    has(&told, 1, "branch_by_lane, sealed takes 2.00 times its baseline's time (95 % interval: ")?;
+    lacks(&told, 1, "noisy")?;
+    has(&told, 2, "Time of uniform, sealed in 9 rounds")?;
+    has(&told, 2, "lowest −3 %, highest +8 %.")?;
+    has(&told, 3, "time against the first round")?;
+    has(&told, 3, "rounds 1 to 9")?;
+    hold(told[4] == 2, "an interval is not drawn", &told.to_string())?;
+    let unsure = json!([1.38, 0.9, 1.5, 0.95, 1.4, 0.97, 1.6, 1.38, 0.9]);
+    let told = show_times(&mut browser, &steady, &unsure)?;
+    has(&told, 0, "1.38 (0.9")?;
+    has(&told, 0, "), not told apart from 1, noisy")?;
+    has(
+        &told,
+        1,
+        "The time of branch_by_lane, sealed is not told apart from its baseline's: 1.38 ",
+    )?;
+    has(&told, 1, "These times are noisy.")?;
+    lacks(&told, 1, " takes ")?;
+    // Few rounds are noise, too, and a link keeps all of it.
+    let told = show_times(&mut browser, &json!([100, 100, 100]), &json!([2.0, 2.0, 2.0]))?;
+    has(&told, 0, "2.00 (2.00 to 2.00), noisy")?;
+    let fragment = browser.text("to_link(state, $('page').textContent)")?;
+    browser.show(&untimed, &format!("#{fragment}"))?;
+    browser.wait_for("state.opened", RUN_MAX)?;
+    let opened = browser.text("$('tables').innerText + $('sentences').innerText")?;
+    let kept = opened.contains("2.00 (2.00 to 2.00), noisy") && opened.contains("are noisy.");
+    hold(kept, "a link leaves out what is not firm", &opened)
 }
 
 /// A browser that cannot unpack the page's data is told so; nothing else is there to press.
@@ -376,7 +499,7 @@ pub(super) fn links() -> Result<(), String> {
         "through(new CompressionStream('deflate-raw'), new Uint8Array(1 << 24)).then((bytes) => 'r=' + to_url(bytes))",
     )?;
     let wrong = browser.text(
-        "through(new CompressionStream('deflate-raw'), new TextEncoder().encode(JSON.stringify([1, $('page').textContent, [], [], [[9999, null, 0, 0, 0]]]))).then((bytes) => 'r=' + to_url(bytes))",
+        "through(new CompressionStream('deflate-raw'), new TextEncoder().encode(JSON.stringify([2, $('page').textContent, [], [], [[9999, null, 0, 0, 0]]]))).then((bytes) => 'r=' + to_url(bytes))",
     )?;
     for (link, why) in
         [(bomb, "it is too long"), (wrong, "garbled"), ("r=AAAA".to_owned(), "garbled")]

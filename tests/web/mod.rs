@@ -16,8 +16,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use lanescope::analyze::Work;
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel};
-use lanescope::record::{DeviceKind, Method, Output, Run, Status, Tag, Trust, flag};
+use lanescope::record::{DeviceKind, Measurement, Method, Output, Run, Status, Tag, Trust, flag};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::{CountRequest, Runner};
 use lanescope::units::Width;
@@ -45,7 +46,7 @@ type Check = fn() -> Result<(), String>;
 
 /// The trials, skipped where there is no browser, unless that is required.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, Check); 13] = [
+    let checks: [(&str, Check); 14] = [
         ("counts_are_the_simulators_and_outputs_right", whole),
         ("a_falsified_counter_is_shown_as_different", falsified),
         ("what_is_missing_ends_in_a_sentence", missing),
@@ -56,6 +57,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("widths_that_can_be_fixed_are_each_counted", measuring::widths),
         ("the_whole_catalogue_counts_as_the_simulator", measuring::catalogue_whole),
         ("a_record_is_saved_and_shared", measuring::kept),
+        ("what_times_do_not_tell_is_said", measuring::noise),
         ("a_browser_that_cannot_unpack_is_told", measuring::old_browser),
         ("links_tell_no_folder_and_are_followed", measuring::links),
         ("a_lost_device_keeps_what_was_counted", measuring::lost),
@@ -141,11 +143,65 @@ fn whole() -> Result<(), String> {
     let shown = browser.text("document.body.innerText")?;
     let run = record(&mut browser)?;
     agree(&run, &shown)?;
+    answer(&run, &mut browser)?;
     let foreign: Vec<&String> = browser.requests.iter().filter(|url| !is_local(url)).collect();
     hold(foreign.is_empty(), &format!("the page asked for {foreign:?}"), &shown)?;
     policy(&mut browser)?;
     link(&mut browser, &page.html)?;
     report(&run)
+}
+
+/// The page answers its own question with the record's figures, in words that it explains.
+fn answer(run: &Run, browser: &mut Browser) -> Result<(), String> {
+    let patterns = run.measurements.iter().filter(|one| one.kernel.starts_with("five_patterns/"));
+    // Of the sizes of a launch the first is what was counted; a larger one was timed.
+    let shares: BTreeMap<String, f64> = patterns
+        .rev()
+        .map(|one| {
+            let key = format!("{} {:?}", one.kernel, one.parameters.get("form"));
+            (key, 1.0 - one.active_lanes_mean.unwrap_or_default() / f64::from(LANES))
+        })
+        .collect();
+    let mean = shares.values().sum::<f64>() / shares.len() as f64;
+    let (most, share) = shares.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
+    let most = most.split(' ').next().unwrap();
+    let told = browser.text("$('sentences').innerText")?;
+    let operations = |kernel: &str| {
+        let is_it = |one: &&Measurement| {
+            let form = one.parameters.get("form").map(ToString::to_string);
+            one.kernel == kernel && form.as_deref() == Some("sealed") && one.time.is_some()
+        };
+        let timed = run.measurements.iter().find(is_it);
+        let timed = timed.ok_or_else(|| format!("{kernel} was not timed"))?;
+        Ok::<f64, String>(Work::from_measurement(timed).subgroup_operations as f64)
+    };
+    let predicted = operations(most)? / operations("five_patterns/uniform")?;
+    let expected = [
+        format!("Of {LANES} lanes a subgroup, {:.0} % wait on average over 5 ", mean * 100.0),
+        format!("; most wait in {most}, sealed: {:.0} %.", share * 100.0),
+        format!(
+            "runs subgroups of {LANES} lanes: a kernel measured it. The browser reports 4 too."
+        ),
+        format!("{most}, sealed takes "),
+        " times its baseline's time (95 % interval: ".to_owned(),
+        format!("; counts predict {predicted:.2}."),
+    ];
+    for words in expected {
+        hold(told.contains(&words), &format!("{words:?} is not there"), &told)?;
+    }
+    // What has no n has its size, and what has no time says so.
+    let row = "[...document.querySelectorAll('#tables tr')].find((one) => one.innerText.startsWith('image_tiles')).innerText";
+    let row = browser.text(row)?;
+    let sized = row.contains("256 × 128") && row.contains("not timed");
+    hold(sized, "neither a size nor why there is no time", &row)?;
+    let words = browser.text("$('words').querySelector('ul').textContent")?;
+    let count = words.split_whitespace().count();
+    hold(count <= 90, &format!("{count} words explain the others"), &words)?;
+    let explained = ["sealed", "published", "predicted", "equal blocks", "grain", "trips, 256"];
+    for word in explained {
+        hold(words.contains(word), &format!("{word} is not explained"), &words)?;
+    }
+    Ok(())
 }
 
 /// Whether a record's counts are those of a simulator of the width that ran.
@@ -307,7 +363,7 @@ fn missing() -> Result<(), String> {
             "GPUAdapter.prototype.requestDevice = async () => { throw new Error('no memory'); };",
             "gives this page no adapter",
         ),
-        ("throw new Error('no worker');", "Nothing could be measured, and there is no record"),
+        ("throw new Error('no worker.');", "no worker): try another browser or a newer driver."),
     ];
     for (before, sentence) in refusals {
         measure(&mut browser, &with_worker(small_page(), before, ""))?;
