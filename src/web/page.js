@@ -145,8 +145,8 @@ function counts_sentence(width) {
   return `All ${total} blocks of ${launches} launches ${count} at this width; ${outputs}.`;
 }
 
-// The answer to the page's question, then of what device.
-const sentences = (width) => [waste_sentence, counts_sentence, cost_sentence, width_sentence].map((one) => one(width)).filter(Boolean);
+// The answer to the page's question.
+const sentences = (width) => [waste_sentence, counts_sentence, cost_sentence].map((one) => one(width)).filter(Boolean);
 
 // The time over the baseline's that counts predict: the ratio of subgroup operations, of the sizes that were timed.
 function predicted_of(result) {
@@ -307,6 +307,7 @@ function render() {
   if (!state.seen || state.results.size === 0) return;
   const widths = [...new Set([...state.results.values()].map((one) => one.width))];
   $("sentences").replaceChildren(...widths.flatMap((width) => sentences(width).map((text) => element("p", {}, text))));
+  $("runs").textContent = widths.map(width_sentence).filter(Boolean).join(" ");
   $("tables").replaceChildren(...widths.flatMap(table));
   $("charts").replaceChildren(...widths.flatMap(charts));
   $("details").replaceChildren(...details());

@@ -165,7 +165,9 @@ fn answer(run: &Run, browser: &mut Browser) -> Result<(), String> {
     let mean = shares.values().sum::<f64>() / shares.len() as f64;
     let (most, share) = shares.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
     let most = most.split(' ').next().unwrap();
-    let told = browser.text("$('sentences').innerText")?;
+    let three = browser.text("String($('sentences').children.length)")?;
+    hold(three == "3", "the answer has three sentences", &three)?;
+    let told = browser.text("$('sentences').innerText + $('runs').innerText")?;
     let operations = |kernel: &str| {
         let is_it = |one: &&Measurement| {
             let form = one.parameters.get("form").map(ToString::to_string);
