@@ -161,9 +161,7 @@ impl TimeVerdict {
             Self::PartlyIdleLanes => {
                 "a change of the branches can save this part of the time, and no more"
             }
-            Self::Arithmetic => {
-                "few lanes are idle: fewer operations help more than other branches"
-            }
+            Self::Arithmetic => "few lanes are idle, so that fewer operations help",
             Self::Neither => {
                 "none of these is most of the time; look at latency, at waiting, and at accesses that move more than \
                  they use"

@@ -101,7 +101,7 @@ function width_sentence(width) {
 // The lanes that wait, of the lanes there are: of the patterns where the page has them, else of all its kernels.
 function waste(width) {
   const counted = shown(width).filter((one) => one.dispatches);
-  const patterns = counted.filter((one) => family_of(one.launch) === "five_patterns");
+  const patterns = counted.filter((one) => data.template.kernels?.[of_template(one.launch).kernel]?.published);
   const of = (patterns.length ? patterns : counted).map((one) => [one, work_of(one.launch, one.dispatches).mean / width_of(state, one)]);
   const rows = of.filter(([, active]) => active > 0).map(([one, active]) => [one, 1 - active]);
   const kernels = new Set(rows.map(([one]) => of_template(one.launch).kernel));
