@@ -24,7 +24,7 @@ use crate::run::measure::{Results, measurement};
 use crate::run::profile::{ProfileError, ProfileRequest, prepare};
 use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
 use crate::run::{CountRequest, Counted, RunError, Runner as _};
-use crate::units::{Ratio, Width};
+use crate::units::{Ratio, Width, text};
 
 /// The file name of the shader in messages.
 const FILE: &str = "shader.wgsl";
@@ -200,7 +200,8 @@ impl Profiled {
         let found = self.efficiency().map_or(0.0, |ratio| ratio.0);
         assert!(
             found >= at_least,
-            "efficiency is {found:.3} on {} lanes, below {at_least}; most idle lanes: {}",
+            "efficiency is {} on {} lanes, below {at_least}; most idle lanes: {}",
+            text::ratio(found),
             self.width,
             self.lines_text(|line| {
                 (u128::from(line.subgroup_operations) * u128::from(self.width.lanes()))

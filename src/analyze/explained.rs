@@ -22,7 +22,7 @@ use super::names::device;
 use super::plausibility::plausibility;
 use super::rounds::median_time;
 use crate::record::{Measurement, Run};
-use crate::units::{Nanoseconds, Ratio};
+use crate::units::{Nanoseconds, Ratio, text};
 
 /// The part of the time from which on something explains it.
 const EXPLAINS_MIN: f64 = 0.5;
@@ -129,7 +129,9 @@ impl ExplainedTime {
     /// The verdict in a sentence, with its figures.
     pub fn sentence(&self) -> String {
         let Self { time_ns, idle_ns_max, memory_ns_min, fma_ns_min, verdict } = self;
-        let of = |part: Nanoseconds| format!("{part} ({:.0} %)", part.0 / time_ns.0 * 100.0);
+        let of = |part: Nanoseconds| {
+            format!("{part} ({})", text::whole_percent(Ratio(part.0 / time_ns.0)))
+        };
         let mut text = format!("Idle lanes explain at most {} of {time_ns}", of(*idle_ns_max));
         match memory_ns_min {
             Some(memory) => {

@@ -14,6 +14,7 @@ use super::condition::{self, Comparison, ConditionError};
 use super::lines;
 use super::lines::{LineCell, SourceView};
 use crate::record::{Measurement, Run};
+use crate::units::text;
 
 /// The least share of subgroup operations at which a line counts, where the condition does not say it.
 pub const SHARE_MIN: f64 = 0.05;
@@ -215,11 +216,15 @@ impl std::fmt::Display for Violation {
             Some(line) => write!(formatter, ":{line}")?,
             None => write!(formatter, " as a whole")?,
         }
-        write!(formatter, " on {device}: {active_lanes_mean:.1} active lanes")?;
+        write!(
+            formatter,
+            " on {device}: {} active lanes",
+            text::lanes_of(*active_lanes_mean, None)
+        )?;
         if let Some(efficiency) = efficiency {
-            write!(formatter, ", efficiency {efficiency:.3}")?;
+            write!(formatter, ", efficiency {}", text::ratio(*efficiency))?;
         }
-        write!(formatter, ", share {share:.3}")?;
+        write!(formatter, ", share {}", text::ratio(*share))?;
         if self.schedules > 1 {
             write!(formatter, " (the worst of {} schedules)", self.schedules)?;
         }

@@ -12,7 +12,7 @@ use super::advice::advice_of;
 use super::fail_on::Violation;
 use super::profile::{DeviceProfile, LineProfile, Profile};
 use crate::record::{Flag, Tag};
-use crate::units::{Ratio, Width};
+use crate::units::{Ratio, Width, text};
 
 /// What is said at one place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -127,11 +127,9 @@ fn lanes(profile: &Profile, device: &DeviceProfile) -> Vec<Mark> {
     let width = device.column.width;
     let lines_here = device.lines.iter().filter(|line| line.file == profile.file);
     let figure = |line: &LineProfile| {
-        let message = match (line.active_lanes_mean, width) {
-            (Some(mean), Some(width)) => format!("{mean:.1} / {width}"),
-            (Some(mean), None) => format!("{mean:.1}"),
-            (None, _) => "never executed".to_owned(),
-        };
+        let message = line
+            .active_lanes_mean
+            .map_or("never executed".to_owned(), |mean| text::lanes_of(mean, width));
         let figures = LineFigures {
             device: device.column.device.clone(),
             width,
@@ -178,7 +176,7 @@ fn advices(profile: &Profile) -> Vec<Mark> {
             Some(modelled) => modelled.clone(),
             None if advice.saved_operations == 0 => continue,
             None => {
-                format!("saves {:.1} % of all subgroup operations", advice.gain_share.0 * 100.0)
+                format!("saves {} of all subgroup operations", text::percent(advice.gain_share))
             }
         };
         if told.contains(&key) {

@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use super::counts::ratio;
 use super::profile::{DeviceProfile, Profile};
 use crate::record::{AccessCost, BarrierWait, Cost, DataRace, MemoryUse, Touching};
-use crate::units::{Ratio, grouped_text};
+use crate::units::{Ratio, grouped_text, text};
 
 /// One line's accesses to one memory, all dispatches together.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,7 +168,6 @@ impl MemoryRow {
 impl MemoryView {
     /// What is not a row of the table, a sentence each.
     pub fn sentences(&self) -> Vec<String> {
-        let percent = |part: Ratio| format!("{:.1} %", part.0 * 100.0);
         let mut found = Vec::new();
         let [watched, all] = self.workgroups;
         if watched < all {
@@ -185,13 +184,13 @@ impl MemoryView {
                 "Whole subgroups wait for others of their workgroup at barriers (line {}) for {} of the \
                  time that the longest of each takes, in operations.",
                 lines.join(", "),
-                percent(waited)
+                text::percent(waited)
             ));
         }
         if let Some(empty) = self.never_launched.filter(|empty| empty.0 > 0.0) {
             found.push(format!(
                 "{} of the lanes have no invocation: workgroups are no multiple of the width.",
-                percent(empty)
+                text::percent(empty)
             ));
         }
         found

@@ -83,7 +83,9 @@ pub use overview::{Miss, misses, overview};
 pub use parts::SummaryPart;
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
-pub use profile::{DeviceProfile, LineProfile, Profile, ProfileTime, SourceText, profiles};
+pub use profile::{
+    DeviceProfile, LineProfile, Profile, ProfileTime, SourceText, have_several_widths, profiles,
+};
 pub use side_by_side::{
     Change, ChangeKind, Executed, Missing, SideBySide, SideRow, TIMES_APART, side_by_side,
 };

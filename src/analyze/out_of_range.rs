@@ -6,6 +6,7 @@
 
 use super::names::device_label;
 use crate::record::{Measurement, Reading, Run};
+use crate::units::text;
 
 /// Lanes for which the kernel has room.
 const LANES: usize = 128;
@@ -116,7 +117,7 @@ fn rule(
 fn inactive(got: &[(usize, f64)]) -> &'static str {
     let all = |value: &dyn Fn(usize) -> f64| got.iter().all(|(lane, got)| same(*got, value(*lane)));
     if got.is_empty() {
-        "–"
+        text::NONE
     } else if all(&|_| 0.0) {
         "zero"
     } else if all(&|lane| lane as f64) {

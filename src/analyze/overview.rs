@@ -12,7 +12,7 @@ use super::summary::{DeviceSummary, Summary, SummaryRow, TimeRatio};
 use super::width_costs::width_sentences;
 use crate::record::{Device, Measurement, Output, Run, Status, Tag, flag};
 use crate::statistics::{PairedRatio, RatioVerdict};
-use crate::units::Ratio;
+use crate::units::{Ratio, text};
 
 /// The most sentences of an overview.
 const SENTENCES_MAX: usize = 6;
@@ -182,18 +182,18 @@ fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
     let (row, ratio) =
         find_certain_ratios(device).max_by(|a, b| size(a.1).total_cmp(&size(b.1)))?;
     let interval = ratio.interval.map_or(String::new(), |interval| {
-        format!(" (99 % interval {:.2} to {:.2})", interval.low, interval.high)
+        format!(" (99 % interval {} to {})", text::ratio(interval.low), text::ratio(interval.high))
     });
     let counting = row.time_ratio_predicted.map_or(String::new(), |predicted| {
         let all = describe_predictions(device).unwrap_or_default();
-        format!("; counting predicts {predicted:.2}{all}")
+        format!("; counting predicts {}{all}", text::ratio(predicted))
     });
     let baseline = row.baseline.as_deref().map_or("its baseline", short_name);
     Some(format!(
-        "On {} {} takes {:.2} times as long as {baseline}{interval}{counting}.",
+        "On {} {} takes {} times as long as {baseline}{interval}{counting}.",
         device_label(run, &device.device),
         name(device, row),
-        ratio.median
+        text::ratio(ratio.median)
     ))
 }
 
@@ -232,8 +232,8 @@ fn describe_predictions(device: &DeviceSummary) -> Option<String> {
         return None;
     }
     if off(worst) <= 0.1 {
-        let most = (off(worst) * 100.0).ceil().max(1.0);
-        return Some(format!(", and is within {most:.0} % of all {all} ratios"));
+        let most = Ratio((off(worst) * 100.0).ceil().max(1.0) / 100.0);
+        return Some(format!(", and is within {} of all {all} ratios", text::whole_percent(most)));
     }
     let near = pairs.iter().filter(|pair| off(pair) <= 0.1).count();
     let (row, ratio, predicted) = worst;
@@ -243,9 +243,10 @@ fn describe_predictions(device: &DeviceSummary) -> Option<String> {
         String::new()
     } else {
         format!(
-            ", furthest off for {} with {predicted:.2} for {:.2}",
+            ", furthest off for {} with {} for {}",
             name(device, row),
-            ratio.median
+            text::ratio(*predicted),
+            text::ratio(ratio.median)
         )
     };
     Some(format!("; it is within a tenth for {near} of {all} ratios{furthest}"))
@@ -307,16 +308,17 @@ fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> 
         && (threads / lanes - 1.0).abs() > LANES_APART
     {
         reasons.push(format!(
-            "In machine code {threads:.2} lanes are active, in the source {lanes:.2}: the compiler changed \
-             the flow."
+            "In machine code {} lanes are active, in the source {}: the compiler changed the flow.",
+            text::lanes(threads),
+            text::lanes(lanes)
         ));
     }
     if let Some(Ratio(share)) = row.bandwidth.and_then(|found| found.copy_rate)
         && share > MEMORY_BOUND
     {
         reasons.push(format!(
-            "Memory is used at {:.0} % of the rate of a copy: it decides the time, and not the operations.",
-            share * 100.0
+            "Memory is used at {} of the rate of a copy: it decides the time, and not the operations.",
+            text::whole_percent(Ratio(share))
         ));
     }
     let flagged = [

@@ -20,7 +20,7 @@ use crate::{
         Method, Output, Run, ShaderTrust, Shapes, Status, Tag, Time, Trust, WhatIf, flag,
     },
     statistics::{PairedRatio, RatioVerdict, paired_ratio},
-    units::{BlockId, Nanoseconds, Ratio, Width},
+    units::{BlockId, Nanoseconds, Ratio, Width, text},
 };
 
 /// One shader on one or several devices.
@@ -167,7 +167,7 @@ impl ProfileTime {
         if let Some((unchecked, ratio)) = &self.unchecked {
             let cost = ratio.as_ref().map_or(String::new(), |r| match r.verdict() {
                 RatioVerdict::Different => {
-                    format!(" (checks make it {:.2} times as long)", r.median)
+                    format!(" (checks make it {} times as long)", text::ratio(r.median))
                 }
                 RatioVerdict::NotDistinguished | RatioVerdict::TooFewPairs => {
                     " (not told apart)".to_owned()
@@ -179,7 +179,8 @@ impl ProfileTime {
         }
         if let Some(ratio) = self.counting_ratio {
             first += &format!(
-                "; the launches that count take {ratio:.2} times as long, and are not in this time"
+                "; the launches that count take {} times as long, and are not in this time",
+                text::ratio(ratio)
             );
         }
         std::iter::once(format!("{first}."))
@@ -263,9 +264,28 @@ impl Profile {
         })
     }
 
+    /// Whether devices of several widths stand beside each other: lane slots compare across them, and
+    /// efficiency and subgroup operations do not.
+    pub fn has_several_widths(&self) -> bool {
+        have_several_widths(&self.devices)
+    }
+
     /// Returns the device that views show first: the first that counted anything.
     pub fn first_counted(&self) -> Option<&DeviceProfile> {
         self.devices.iter().find(|device| !device.lines.is_empty())
+    }
+}
+
+/// Whether these devices have several widths.
+pub fn have_several_widths(devices: &[DeviceProfile]) -> bool {
+    let mut widths = devices.iter().filter_map(|device| device.column.width);
+    widths.next().is_some_and(|first| widths.any(|other| other != first))
+}
+
+impl LineProfile {
+    /// The lane slots of the line that were idle at this width.
+    pub fn lane_slots_idle(&self, width: Width) -> u128 {
+        self.work.lane_slots(width).saturating_sub(self.work.lane_operations)
     }
 }
 
@@ -290,7 +310,7 @@ impl DeviceProfile {
         }
         let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let what = "what workgroups write for each other in the same dispatch";
-        let percent = |ratio: f64| format!("{:.1} %", ratio * 100.0);
+        let percent = |ratio: f64| text::percent(Ratio(ratio));
         let ratios = || self.schedules.iter().map(|ratio| ratio.0);
         Some(match self.schedules.len() {
             0 | 1 => format!(

@@ -19,6 +19,7 @@
 
 use super::machine::find_value;
 use crate::record::Counter;
+use crate::units::{Ratio, text};
 
 /// The share of issue slots from which on they are what bounds.
 pub const ISSUE_FULL: f64 = 0.8;
@@ -152,7 +153,7 @@ pub fn read(counters: &[Counter]) -> Option<Reading> {
 impl Reading {
     /// The reading as a sentence: the case, and the figures that decided.
     pub fn sentence(&self) -> String {
-        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        let percent = |share: f64| text::whole_percent(Ratio(share));
         let mut text = format!("Bound by {}", self.bottleneck.words());
         let beside: Vec<&str> = self.beside.iter().map(|group| group.words()).collect();
         if !beside.is_empty() {
@@ -166,7 +167,8 @@ impl Reading {
                 _ => "wait for this",
             };
             text += &format!(
-                ", and for each instruction {warps:.2} warps, {} of those there, {state}",
+                ", and for each instruction {} warps, {} of those there, {state}",
+                text::lanes(*warps),
                 percent(*share)
             );
         }

@@ -12,7 +12,7 @@ use super::counts::{Work, ratio};
 use super::names::{device_label, is_simulated, parameters_text, short_name};
 use super::usual::Usual;
 use crate::record::{GrainNote, Measurement, Run, SeedCounts, Seeds, Status, Value};
-use crate::units::{Ratio, Width};
+use crate::units::{Ratio, Width, text};
 
 /// The widths whose costs are compared: the second over the first.
 pub const WIDTHS_COMPARED: [Width; 2] = [Width::W32, Width::W64];
@@ -281,10 +281,10 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
         .max_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio))
         .filter(|(_, ratio)| ratio.ratio >= DEARER_MIN);
     let mut sentences = Vec::new();
-    let percent = (DEARER_MIN - 1.0) * 100.0;
+    let percent = text::whole_percent(Ratio(DEARER_MIN - 1.0));
     sentences.push(match most {
         None => format!(
-            "64 lanes cost as many lane slots as 32, to within {percent:.0} %, for all {total} kernels \
+            "64 lanes cost as many lane slots as 32, to within {percent}, for all {total} kernels \
              with these inputs.{left_out}"
         ),
         Some((cost, ratio)) => {
@@ -297,11 +297,11 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
                 many => format!(" and {} more kernels", many - 1),
             };
             format!(
-                "64 lanes cost at least {percent:.0} % more lane slots than 32 in a launch of {count} of {total} \
+                "64 lanes cost at least {percent} more lane slots than 32 in a launch of {count} of {total} \
                  kernels with these inputs: where the two halves of 64 lanes differ, in the arm that they \
-                 take, in how long they loop, or in that one is empty. At most {:.2} times as many, for \
+                 take, in how long they loop, or in that one is empty. At most {} times as many, for \
                  {}{alike}.{left_out}",
-                ratio.ratio,
+                text::ratio(ratio.ratio),
                 launch_words(cost),
             )
         }
@@ -331,7 +331,7 @@ fn dearest_sentence<'a>(
     };
     let mut kernels: Vec<(&str, f64)> = kernels.map(dearest).collect();
     kernels.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let name = |(kernel, most): &(&str, f64)| format!("{kernel} ({most:.2}×)");
+    let name = |(kernel, most): &(&str, f64)| format!("{kernel} ({}×)", text::ratio(*most));
     let named: Vec<String> = kernels.iter().take(NAMED_MAX).map(name).collect();
     let others = match kernels.len() - named.len() {
         0 => String::new(),
@@ -384,21 +384,19 @@ fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -
     let (dear, others): (Vec<_>, Vec<_>) =
         along.into_iter().partition(|(_, ratio)| *ratio >= DEARER_MIN);
     let dearer: Vec<String> =
-        dear.iter().map(|(at, ratio)| format!("{at} ({ratio:.2}×)")).collect();
+        dear.iter().map(|(at, ratio)| format!("{at} ({}×)", text::ratio(*ratio))).collect();
     let others: Vec<String> = others.iter().map(|(at, _)| at.to_string()).collect();
     let (dearer, others) = (dearer.join(", "), others.join(", "));
     let GrainNote { words, of, .. } = grain;
     let begins = if beside.is_empty() { words.clone() } else { format!("{words} {beside}") };
-    let percent = (DEARER_MIN - 1.0) * 100.0;
+    let percent = text::whole_percent(Ratio(DEARER_MIN - 1.0));
     match (dearer.is_empty(), others.is_empty()) {
         (true, _) => {
-            format!(
-                "{begins}: 64 lanes cost less than {percent:.0} % more than 32 at {of} {others}."
-            )
+            format!("{begins}: 64 lanes cost less than {percent} more than 32 at {of} {others}.")
         }
         (false, true) => format!("{begins}: 64 lanes cost more than 32 at {of} {dearer}."),
         (false, false) => format!(
-            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; less than {percent:.0} % more at {others}."
+            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; less than {percent} more at {others}."
         ),
     }
 }

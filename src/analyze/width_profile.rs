@@ -7,6 +7,7 @@
 use super::counts::ratio;
 use super::profile::{DeviceProfile, Profile};
 use super::width_costs::WIDTHS_COMPARED;
+use crate::units::{Ratio, text};
 
 /// The least part of all lane slots at the narrow width that a line must add to be blamed.
 const BLAMED_MIN: f64 = 0.005;
@@ -80,14 +81,17 @@ impl WidthProfile {
     /// What the comparison says, a sentence each.
     pub fn sentences(&self) -> Vec<String> {
         let [narrow, wide] = WIDTHS_COMPARED;
-        let percent = (self.ratio - 1.0) * 100.0;
-        let mut sentences = vec![if percent.abs() < 0.05 {
+        let change = self.ratio - 1.0;
+        let mut sentences = vec![if change.abs() < 0.0005 {
             format!("{wide} lanes cost as many lane slots as {narrow}.")
         } else {
-            let more = if percent > 0.0 { "more" } else { "fewer" };
-            format!("{wide} lanes cost {:.1} % {more} lane slots than {narrow}.", percent.abs())
+            let more = if change > 0.0 { "more" } else { "fewer" };
+            let by = text::percent(Ratio(change.abs()));
+            format!("{wide} lanes cost {by} {more} lane slots than {narrow}.")
         }];
-        let line = |line: &BlamedLine| format!("line {} ({:+.1} %)", line.line, line.share * 100.0);
+        let line = |line: &BlamedLine| {
+            format!("line {} ({})", line.line, text::signed_percent(Ratio(line.share)))
+        };
         let lines: Vec<String> = self.lines.iter().take(3).map(line).collect();
         if !lines.is_empty() {
             sentences
@@ -100,7 +104,7 @@ impl WidthProfile {
             (Some(better), Some(own)) => {
                 let saved = |at: usize| {
                     let share = ratio(better.lane_slots[at], own.lane_slots[at]).unwrap_or(1.0);
-                    format!("{:+.1} %", (share - 1.0) * 100.0)
+                    text::signed_percent(Ratio(share - 1.0))
                 };
                 sentences.push(format!(
                     "Workgroups of {} would cost less than those of {}: {} lane slots at {wide} lanes, \
@@ -112,10 +116,11 @@ impl WidthProfile {
                 ));
             }
             (None, Some(own)) if self.shapes.len() > 1 => {
-                let (tried, least) = (self.shapes.len() - 1, SAVING_MIN * 100.0);
+                let (tried, least) =
+                    (self.shapes.len() - 1, text::whole_percent(Ratio(SAVING_MIN)));
                 let shapes = if tried == 1 { "shape of workgroup" } else { "shapes of workgroup" };
                 sentences.push(format!(
-                    "Tried on the simulator: {tried} other {shapes}. At {wide} lanes, none saves {least:.0} % of \
+                    "Tried on the simulator: {tried} other {shapes}. At {wide} lanes, none saves {least} of \
                      the lane slots of {}.",
                     own.name()
                 ));

@@ -14,6 +14,7 @@ use super::{
     line_labels::{End, NAME_STEP, ends, names},
 };
 use crate::analyze::{SizeSeries, SizeSweep, short_name};
+use crate::units::text;
 
 const MARGIN: i32 = 16;
 const LEFT: i32 = 84;
@@ -306,20 +307,6 @@ fn decade(rate: f64) -> String {
     format!("{:.0} {name}", rate / scale)
 }
 
-/// A rate with three digits and its unit.
-fn rate_text(rate: f64) -> String {
-    let (scale, name) = unit(rate);
-    let number = rate / scale;
-    let digits = if number >= 100.0 {
-        0
-    } else if number >= 10.0 {
-        1
-    } else {
-        2
-    };
-    format!("{number:.digits$} {name}")
-}
-
 /// Draws the copy rate, where it was measured.
 fn draw_ceiling(
     canvas: &Canvas<'_>,
@@ -334,7 +321,8 @@ fn draw_ceiling(
         canvas.line(vec![(x, y), ((x + 8).min(frame.right), y)], INK, 2)?;
         x += 14;
     }
-    let (text, font) = (format!("measured copy rate, {}", rate_text(copy)), Font::plain(12).bold());
+    let (text, font) =
+        (format!("measured copy rate, {}", text::rate(copy, "B/s")), Font::plain(12).bold());
     // On the left, or where first no line runs through it.
     let room = font.width(&text);
     let last = (frame.right - room - 4).max(frame.left + 6);

@@ -7,6 +7,7 @@ use super::{
     bars::{Bar, BarFigure, BarGroup, bars},
 };
 use crate::analyze::{BeforeAfter, BeforeAfterRow};
+use crate::units::text;
 
 /// Draws efficiency before and after sorting at each width.
 ///
@@ -69,7 +70,7 @@ fn group(row: &BeforeAfterRow, shared: &[&str], one_baseline: bool) -> BarGroup 
             whisker: None,
             tick: None,
             diamond: None,
-            text: format!("{lanes:.1} / {} ({percent:.1} %)", row.width),
+            text: text::lanes_and_efficiency(*lanes, Some(row.width)),
         }
     };
     let before = (!one_baseline).then(|| format!("before: {}", row.baseline));

@@ -11,6 +11,7 @@ use super::frame::{ChartFrame, Span};
 use super::line_labels::{End, ends};
 use crate::analyze::{Crossover, SpeedCurve, SpeedPanel, SpeedSheet, crossover, short_name};
 use crate::record::Value;
+use crate::units::text;
 
 const LEFT: i32 = 70;
 const RIGHT: i32 = 40;
@@ -241,7 +242,7 @@ fn crossings_table(
             for (panel, x) in band.iter().zip(columns()) {
                 let same = |curve: &&SpeedCurve| series_value(sheet, curve) == *value;
                 let text = panel.curves.iter().find(same);
-                let text = text.map_or("–".to_owned(), |curve| crossing(sheet, curve));
+                let text = text.map_or(text::NONE.to_owned(), |curve| crossing(sheet, curve));
                 canvas.text(&text, (x, y), Anchor::Start, font)?;
             }
         }
@@ -389,7 +390,7 @@ fn words(sheet: &SpeedSheet, (number, curve): (usize, &SpeedCurve)) -> String {
     let who: Vec<String> = [name, device, own].into_iter().flatten().collect();
     let last = curve.points.last().map_or(1.0, |(_, y)| *y);
     let crossing = crossing(sheet, curve);
-    format!("{number}  {}: pays {crossing}; {last:.2}× at the end", who.join(", "))
+    format!("{number}  {}: pays {crossing}; {}× at the end", who.join(", "), text::ratio(last))
 }
 
 fn count(length: usize) -> i32 {

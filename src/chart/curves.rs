@@ -10,6 +10,7 @@ use super::{
     line_labels::{End, names},
 };
 use crate::analyze::{CurveSeries, CurveTable};
+use crate::units::text;
 
 /// The height of the sheet above the table.
 const HEIGHT: i32 = 560;
@@ -258,7 +259,12 @@ impl<'a> Numbers<'a> {
                 for (value, x) in band.iter().zip(columns()) {
                     let same = |point: &&(f64, f64)| point.0.total_cmp(value).is_eq();
                     let number = row.points.iter().find(same).map(|(_, y)| digits(*y));
-                    canvas.text(&number.unwrap_or("–".to_owned()), (x, y), Anchor::End, font)?;
+                    canvas.text(
+                        &number.unwrap_or(text::NONE.to_owned()),
+                        (x, y),
+                        Anchor::End,
+                        font,
+                    )?;
                 }
                 y += ROW;
             }

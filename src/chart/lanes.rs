@@ -1,5 +1,6 @@
 //! The figure of mean active lanes: a bar for each kernel and device, against what is expected.
 
+use crate::units::text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
@@ -19,9 +20,15 @@ use crate::{
 ///
 /// [`ChartError::Empty`] where nothing was counted, [`ChartError::Draw`] where drawing fails.
 pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
+    let several_widths = part.devices.iter().any(|device| device.beside_other_widths);
+    let shown = if several_widths {
+        "active lanes / width (efficiency), lane slots; a bar for each device"
+    } else {
+        "active lanes / width (efficiency), a bar for each device"
+    };
     let figure = BarFigure {
         title: title("Mean active lanes", part),
-        subtitle: subtitle("active lanes / width (efficiency), a bar for each device", part),
+        subtitle: subtitle(shown, part),
         x_label: "mean active lanes of a subgroup's width (%)".to_owned(),
         series: series(part, |_| true),
         tick_label: any(part, |row| find_unexpected(row).is_some())
@@ -30,7 +37,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
         whisker_label: None,
         reference: None,
         reach_min: 100.0,
-        groups: groups(part, |_| true, bar),
+        groups: groups(part, |_| true, |series, row| bar(series, row, several_widths)),
     };
     if !any(part, |row| row.active_lanes_mean.is_some()) {
         return Err(ChartError::Empty("counted lanes"));
@@ -48,24 +55,25 @@ fn find_unexpected(row: &SummaryRow) -> Option<f64> {
     (!row.active_lanes_mean.is_some_and(same)).then_some(expected)
 }
 
-/// Makes the bar of one row: as long as its efficiency, so that equal ones are equal at every width.
-fn bar(series: usize, row: &SummaryRow) -> Bar {
-    let mut text = match (row.active_lanes_mean, row.width, row.efficiency) {
-        (Some(mean), Some(width), Some(efficiency)) => {
-            format!("{mean:.1} / {width} ({:.1} %)", efficiency.0 * 100.0)
-        }
-        (Some(mean), _, _) => format!("{mean:.1}"),
-        (None, _, _) if row.status == Status::Failed => "failed".to_owned(),
-        (None, _, _) => "not counted".to_owned(),
+/// Makes the bar of one row: as long as its efficiency, so that equal ones are equal at every width; with its
+/// lane slots where other widths stand beside it, since efficiency does not say which costs more.
+fn bar(series: usize, row: &SummaryRow, several_widths: bool) -> Bar {
+    let mut text = match row.active_lanes_mean {
+        Some(mean) => text::lanes_and_efficiency(mean, row.width),
+        None if row.status == Status::Failed => "failed".to_owned(),
+        None => "not counted".to_owned(),
     };
     let share =
         |lanes: f64| row.width.map_or(lanes, |width| lanes / f64::from(width.lanes()) * 100.0);
+    if let Some(slots) = row.lane_slots.filter(|_| several_widths) {
+        text += &format!(", {} slots", text::rounded(slots));
+    }
     if let Some(expected) = find_unexpected(row) {
-        text += &format!(", exp. {expected:.1}");
+        text += &format!(", exp. {}", text::lanes_of(expected, None));
     }
     if let Some(published) = &row.published {
         let mark = if row.published_is_contradicted() { "≠ " } else { "" };
-        text += &format!(", {mark}publ. {:.1}", published.active_lanes_mean);
+        text += &format!(", {mark}publ. {}", text::lanes_of(published.active_lanes_mean, None));
     }
     Bar {
         series,

@@ -5,6 +5,7 @@ use super::{
     bars::{Bar, BarFigure, BarGroup, bars},
 };
 use crate::analyze::{Latencies, LatencyRow, Load};
+use crate::units::text;
 
 /// Draws every device's links at one load.
 ///
@@ -68,6 +69,6 @@ pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, Char
 fn bar(series: usize, row: &LatencyRow) -> Bar {
     let cycles = row.cycles.map_or(String::new(), |cycles| format!(", {cycles:.1} cycles"));
     let ratio = row.ratio.unwrap_or(0.0);
-    let text = format!("{ratio:.1}× ({:.1} ns{cycles})", row.link.0);
+    let text = format!("{}× ({}{cycles})", text::ratio(ratio), row.link);
     Bar { series, value: row.ratio, whisker: None, tick: None, diamond: None, text }
 }

@@ -1,6 +1,7 @@
-//! Figures as SVG: one figure a file, one function a figure.
+//! Figures as SVG: one figure a file, one function a figure; and the list of all figures of a run, under
+//! which names and in which order, which program and page take from here.
 //!
-//! Input: a figure of `present`, which is a table of `analyze`. Output: the text of a self-contained SVG of 900 pixels' width, white
+//! Input: a table of `analyze`. Output: the text of a self-contained SVG of 900 pixels' width, white
 //! background, text as `<text>`, legible without colour: every mark has its number, beside it or in a
 //! table below, and the legend's order is the order of the marks. Nothing is computed here but places.
 //!
@@ -43,7 +44,13 @@ pub use trace::trace;
 use undefined::undefined;
 use widths::widths;
 
-use crate::present::{Drawing, Figure, figures};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::analyze::{
+    self, BeforeAfter, CurveTable, Latencies, LatencyRow, Load, SideBySide, SizeSweep, SpeedSheet,
+    Speedups, StageSheet, SummaryPart, SummaryRow, TimeRatio, TraceSheet, UndefinedRow,
+    WidthSeries, WidthSweep,
+};
 use crate::record::Run;
 
 /// Draws every figure of a run that has something in it, in the order in which figures are shown: each
@@ -85,5 +92,231 @@ pub fn draw(drawing: &Drawing) -> Result<String, ChartError> {
         Drawing::Undefined(rows) => undefined(rows),
         Drawing::Curves(table) => curves(table),
         Drawing::Trace(sheet) => trace(sheet),
+    }
+}
+
+/// A figure before it is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name in a folder, without ending, distinct within the run.
+    pub name: String,
+    /// What it shows.
+    pub drawing: Drawing,
+}
+
+/// What a figure shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawing {
+    /// Mean active lanes of each kernel on each device.
+    Lanes(SummaryPart),
+    /// Times over the baseline's.
+    Ratios(SummaryPart),
+    /// The same launches by every instrument.
+    SideBySide(SideBySide),
+    /// Lanes at several widths.
+    Widths(WidthSweep),
+    /// Speed-ups along a parameter, and where they cross 1.
+    Crossovers(SpeedSheet),
+    /// Lanes before and after sorting.
+    BeforeAfter(BeforeAfter),
+    /// The stages of a family's launches.
+    Stages(String, StageSheet),
+    /// Speed-ups beside published ones.
+    Speedups(Speedups),
+    /// Rates against size.
+    Bandwidth(SizeSweep),
+    /// Latencies of instructions under a load.
+    Latencies(Vec<Latencies>, Load),
+    /// What shuffles out of range give.
+    Undefined(Vec<UndefinedRow>),
+    /// Curves of times.
+    Curves(CurveTable),
+    /// Lanes along time.
+    Trace(TraceSheet),
+}
+
+/// Every figure of a run that has something in it, in the order in which they are shown.
+pub fn figures(run: &Run) -> Vec<Figure> {
+    let mut found = Vec::new();
+    // Where widths are compared, what each costs comes first.
+    let widths_compared = !analyze::width_sentences(run).is_empty();
+    if widths_compared {
+        find_curves(run, &mut found);
+    }
+    find_bars(run, &mut found);
+    for sheet in analyze::traces(run) {
+        let words = [Some("trace"), Some(sheet.family.as_str()), sheet.form.as_deref()];
+        found.push(name_figure(words, Drawing::Trace(sheet.clone())));
+    }
+    for table in analyze::side_by_side(run) {
+        let words = [Some("side-by-side"), Some(table.family.as_str()), table.form.as_deref()];
+        found.push(name_figure(words, Drawing::SideBySide(table.clone())));
+    }
+    find_widths(run, &mut found);
+    find_sorting(run, &mut found);
+    for table in analyze::speedups(run, &analyze::summary(run)) {
+        found.push(name_figure(
+            [Some("speedup"), Some(table.family.as_str())],
+            Drawing::Speedups(table.clone()),
+        ));
+    }
+    for sweep in analyze::size_sweeps(run).into_iter().filter(SizeSweep::has_lines) {
+        let word = sweep.name().replace('/', "-");
+        found.push(name_figure([Some("rate"), Some(word.as_str())], Drawing::Bandwidth(sweep)));
+    }
+    let latencies = analyze::latencies(run);
+    for (name, load) in [("latency", Load::Alone), ("latency-saturated", Load::Saturated)] {
+        let drawn = |row: &LatencyRow| row.load == load && row.ratio.is_some();
+        if latencies.iter().flat_map(|latency| &latency.rows).any(drawn) {
+            found.push(name_figure([Some(name)], Drawing::Latencies(latencies.clone(), load)));
+        }
+    }
+    let undefined = analyze::undefined_rows(run);
+    if !undefined.is_empty() {
+        found.push(name_figure([Some("shuffle-out-of-range")], Drawing::Undefined(undefined)));
+    }
+    if !widths_compared {
+        find_curves(run, &mut found);
+    }
+    let labels = analyze::labels_with_width(run);
+    for figure in &mut found {
+        name_widths(&mut figure.drawing, &labels);
+    }
+    number_equal_names(found)
+}
+
+/// Puts the width beside each device's name, where a figure has the name alone: a figure is shown without
+/// its run.
+fn name_widths(drawing: &mut Drawing, labels: &BTreeMap<String, String>) {
+    let name = |label: &mut String| {
+        if let Some(with) = labels.get(label) {
+            label.clone_from(with);
+        }
+    };
+    match drawing {
+        Drawing::Crossovers(sheet) => {
+            sheet.label.iter_mut().for_each(name);
+            let curves = sheet.panels.iter_mut().flat_map(|panel| &mut panel.curves);
+            curves.for_each(|curve| name(&mut curve.label));
+        }
+        Drawing::Stages(_, sheet) => {
+            sheet.stacks.iter_mut().for_each(|stack| name(&mut stack.label));
+        }
+        Drawing::Speedups(table) => table.devices.iter_mut().for_each(name),
+        Drawing::Bandwidth(sweep) => name(&mut sweep.device),
+        Drawing::Latencies(tables, _) => {
+            tables.iter_mut().for_each(|table| name(&mut table.label));
+        }
+        // They have a width beside each device, column or row of their own.
+        Drawing::Lanes(_)
+        | Drawing::Ratios(_)
+        | Drawing::SideBySide(_)
+        | Drawing::Widths(_)
+        | Drawing::BeforeAfter(_)
+        | Drawing::Undefined(_)
+        | Drawing::Curves(_)
+        | Drawing::Trace(_) => {}
+    }
+}
+
+/// Curves, as their families' folders describe them: the figures with fewest first, since they are read at once.
+fn find_curves(run: &Run, found: &mut Vec<Figure>) {
+    let mut tables = analyze::curves(run);
+    tables.sort_by_key(|table| table.series.len());
+    for table in tables {
+        let name = table.name.clone();
+        found.push(name_figure([Some(name.as_str())], Drawing::Curves(table)));
+    }
+}
+
+/// A figure whose name has these words.
+fn name_figure<'a>(words: impl IntoIterator<Item = Option<&'a str>>, drawing: Drawing) -> Figure {
+    let words: Vec<&str> = words.into_iter().flatten().collect();
+    Figure { name: words.join("-"), drawing }
+}
+
+/// Gives equal names a number, from 2 on.
+fn number_equal_names(mut figures: Vec<Figure>) -> Vec<Figure> {
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for figure in &mut figures {
+        let alike = known.entry(figure.name.clone()).or_insert(0);
+        *alike += 1;
+        if *alike > 1 {
+            figure.name = format!("{}-{alike}", figure.name);
+        }
+    }
+    figures
+}
+
+/// Lanes and times over the baseline's, a family after the other: first the lanes of each of its forms, then
+/// their times, so that forms stand side by side.
+fn find_bars(run: &Run, found: &mut Vec<Figure>) {
+    let summary = analyze::summary(run);
+    let parts: Vec<SummaryPart> = summary.parts().iter().flat_map(SummaryPart::sheets).collect();
+    for of_family in parts.chunk_by(|part, next| part.family == next.family) {
+        for part in of_family {
+            let rows = || part.devices.iter().flat_map(|device| &device.rows);
+            if rows().any(|row| row.active_lanes_mean.is_some()) {
+                let words = part_words(part);
+                let words = [Some("lanes"), Some(words.as_str())];
+                found.push(name_figure(words, Drawing::Lanes(part.clone())));
+            }
+        }
+        for part in of_family {
+            let compared = |row: &SummaryRow| {
+                matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
+            };
+            if part.devices.iter().flat_map(|device| &device.rows).any(compared) {
+                let words = part_words(part);
+                let words = [Some("time"), Some(words.as_str())];
+                found.push(name_figure(words, Drawing::Ratios(part.clone())));
+            }
+        }
+    }
+}
+
+/// The words of a part in the names of its figures: family, form and what else tells it from others.
+fn part_words(part: &SummaryPart) -> String {
+    let words = [Some(part.family.as_str()), part.form.as_deref()].into_iter().flatten();
+    words.chain(part.words.iter().map(String::as_str)).collect::<Vec<_>>().join("-")
+}
+
+/// Lanes at several widths, a family and form each.
+fn find_widths(run: &Run, found: &mut Vec<Figure>) {
+    // Two widths are two bars, which are drawn already.
+    let several = |series: &WidthSeries| {
+        let widths: BTreeSet<_> = series.points.iter().map(|point| point.width).collect();
+        widths.len() > 2
+    };
+    let mut parts = analyze::width_sweep(run).parts();
+    parts.retain(|part| part.series.iter().any(several) && part.fits_figure());
+    for part in &parts {
+        let Some(first) = part.series.first() else { continue };
+        let family = analyze::family(&first.kernel);
+        // Where several families or forms are drawn, each name says whose it is.
+        let alone = parts.iter().filter(|other| other.series[0].form == first.form).count() == 1;
+        let family = (parts.len() > 1 && !alone).then_some(family);
+        let words = [Some("widths"), family, first.form.as_deref()];
+        found.push(name_figure(words, Drawing::Widths(part.clone())));
+    }
+}
+
+/// Speed-ups along a parameter, lanes before and after sorting, and stages.
+fn find_sorting(run: &Run, found: &mut Vec<Figure>) {
+    for sheet in analyze::speed_sheets(&analyze::speed_curves(run)) {
+        let name = sheet.name();
+        found.push(name_figure([Some("speedup"), Some(name.as_str())], Drawing::Crossovers(sheet)));
+    }
+    for table in analyze::before_after(run) {
+        let words = [Some("lanes-before-after"), Some(table.family.as_str())];
+        found.push(name_figure(words, Drawing::BeforeAfter(table.clone())));
+    }
+    let families: BTreeSet<&str> =
+        run.measurements.iter().map(|measurement| analyze::family(&measurement.kernel)).collect();
+    for family in families {
+        if let Some(sheet) = analyze::stages(run, family) {
+            let drawing = Drawing::Stages(family.to_owned(), sheet);
+            found.push(name_figure([Some("stages"), Some(family)], drawing));
+        }
     }
 }

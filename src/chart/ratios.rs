@@ -1,5 +1,6 @@
 //! The figure of time ratios: each kernel's time over its baseline's, against what counting predicts.
 
+use crate::units::{Ratio, text};
 use std::collections::BTreeSet;
 
 use super::{
@@ -62,8 +63,8 @@ const REMARKED: f64 = 0.1;
 /// By how much a prediction is off, where that is over a tenth.
 pub(super) fn remark(measured: Option<f64>, predicted: f64) -> String {
     match measured.map(|measured| predicted / measured - 1.0) {
-        Some(off) if off > REMARKED => format!(", {:.0} % more", off * 100.0),
-        Some(off) if off < -REMARKED => format!(", {:.0} % less", -off * 100.0),
+        Some(off) if off > REMARKED => format!(", {} more", text::whole_percent(Ratio(off))),
+        Some(off) if off < -REMARKED => format!(", {} less", text::whole_percent(Ratio(-off))),
         _ => String::new(),
     }
 }
@@ -75,7 +76,7 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
         TimeRatio::Withheld(_) | TimeRatio::None | TimeRatio::Baseline => None,
     };
     let predicted = row.time_ratio_predicted.map_or(String::new(), |predicted| {
-        format!(" (predicted {predicted:.2}{})", remark(measured, predicted))
+        format!(" (predicted {}{})", text::ratio(predicted), remark(measured, predicted))
     });
     let (value, whisker, text) = match &row.time_ratio {
         TimeRatio::Measured(ratio) => {
@@ -85,7 +86,11 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
                 RatioVerdict::TooFewPairs => " few pairs",
             };
             let whisker = ratio.interval.map(|interval| (interval.low, interval.high));
-            (Some(ratio.median), whisker, format!("{:.2}{predicted}{doubt}", ratio.median))
+            (
+                Some(ratio.median),
+                whisker,
+                format!("{}{predicted}{doubt}", text::ratio(ratio.median)),
+            )
         }
         TimeRatio::Withheld(reason) => (None, None, reason.phrase()),
         TimeRatio::None | TimeRatio::Baseline => (None, None, String::new()),

@@ -5,6 +5,7 @@ use super::{
     bars::{Bar, BarFigure, BarGroup, bars},
 };
 use crate::analyze::{Missing, SideBySide, SideRow, short_name};
+use crate::units::text;
 
 /// The instruments, in the order of the bars.
 const INSTRUMENTS: [&str; 5] = [
@@ -59,7 +60,7 @@ fn group(row: &SideRow, alike: bool) -> BarGroup {
         whisker: None,
         tick: row.expected,
         diamond: row.published.as_ref().map(|published| published.active_lanes_mean),
-        text: figure.as_ref().map_or_else(|_| "–".to_owned(), |lanes| format!("{lanes:.2}")),
+        text: figure.as_ref().map_or_else(|_| text::NONE.to_owned(), |mean| text::lanes(*mean)),
     };
     BarGroup {
         label: short_name(&row.kernel).to_owned(),

@@ -6,6 +6,7 @@ use super::{
     ratios::remark,
 };
 use crate::analyze::{Speedups, short_name};
+use crate::units::text;
 
 /// Draws the speed-up of each kernel on each device that was timed; the published one is a line
 /// across the bars.
@@ -48,10 +49,14 @@ pub(super) fn speedups(table: &Speedups) -> Result<String, ChartError> {
                         tick: Some(row.published),
                         diamond: None,
                         text: measured.map_or_else(
-                            || format!("not measured (published {:.2}×)", row.published),
+                            || format!("not measured (published {}×)", text::ratio(row.published)),
                             |factor| {
                                 let off = remark(Some(factor), row.published);
-                                format!("{factor:.2}× (published {:.2}×{off})", row.published)
+                                format!(
+                                    "{}× (published {}×{off})",
+                                    text::ratio(factor),
+                                    text::ratio(row.published)
+                                )
                             },
                         ),
                     })

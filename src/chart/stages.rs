@@ -3,6 +3,7 @@
 //! Input: a sheet of `analyze`. Output: SVG; every part has its number in words. All bars have one scale,
 //! so that their lengths compare; launches of one device and size stand together below their heading.
 
+use crate::units::{Nanoseconds, Ratio, text};
 use std::collections::BTreeSet;
 
 use super::ChartError;
@@ -248,5 +249,9 @@ fn excess(sum: f64, launch: f64) -> String {
     if more / 1e3 < 0.05 || more < 0.001 * launch {
         return String::new();
     }
-    format!("; the sum exceeds it by {:.1} µs ({:.1} %)", more / 1e3, more / launch * 100.0)
+    format!(
+        "; the sum exceeds it by {} ({})",
+        Nanoseconds(more),
+        text::percent(Ratio(more / launch))
+    )
 }

@@ -64,7 +64,7 @@ fn a_table_without_figures_gives_no_figure() {
     for device in &mut empty.devices {
         for row in &mut device.rows {
             row.active_lanes_mean = None;
-            row.time_ratio = crate::analyze::TimeRatio::None;
+            row.time_ratio = TimeRatio::None;
         }
     }
     assert_eq!(lanes(&empty), Err(ChartError::Empty("counted lanes")));
@@ -99,7 +99,7 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
         baseline: "sparse/map_branch".to_owned(),
         axis: "rounds".to_owned(),
         axis_words: "number of rounds".to_owned(),
-        unusual: std::collections::BTreeSet::new(),
+        unusual: BTreeSet::new(),
         fixed: [("density".to_owned(), Value::Real(density))].into(),
         points: points.to_vec(),
     };
@@ -190,7 +190,7 @@ fn tables_of_many_rows_keep_the_usual_ones_and_count_the_others() {
     // Eight equal arms, random input: 11 sizes of five kernels.
     assert_eq!((usual.rows.len(), left_out), (55, 1650 - 55));
     assert_eq!(device.usual(1650).1, 0);
-    let sweeps = crate::analyze::size_sweeps(&run);
+    let sweeps = analyze::size_sweeps(&run);
     assert_eq!((sweeps[0].series.len(), sweeps[0].not_shown), (5, 145));
     let texts = texts(&bandwidth(&sweeps[0]).expect("rates"));
     let told = "; 145 series of other parameters not shown";

@@ -7,6 +7,7 @@ use super::bars::WIDTH;
 use super::canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour};
 use super::error::ChartError;
 use crate::analyze::{Strand, TRACE_OPERATIONS, TracePanel, TraceSheet};
+use crate::units::text;
 
 const MARGIN: i32 = 16;
 /// Where the first row begins below one line, and the distance of two lines.
@@ -95,7 +96,8 @@ fn panel(
     let words = format!("{kernel}, {}", panel.label);
     canvas.text(&words, (left, top + 6), Anchor::Start, Font::plain(13).bold())?;
     let detail = format!(
-        "{mean:.1} of {width} lanes active; workgroup {workgroup}, subgroup{plural} {}",
+        "{} of {width} lanes active; workgroup {workgroup}, subgroup{plural} {}",
+        text::lanes_of(mean, None),
         numbers.join(" and ")
     );
     let grey = Font::plain(11).colour(GREY);

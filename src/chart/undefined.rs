@@ -6,6 +6,7 @@ use super::{
     canvas::{Anchor, Font, GREY, PALE, draw},
 };
 use crate::analyze::UndefinedRow;
+use crate::units::text;
 
 const MARGIN: i32 = 16;
 const TOP: i32 = 78;
@@ -62,7 +63,7 @@ pub(super) fn undefined(rows: &[UndefinedRow]) -> Result<String, ChartError> {
             canvas.text(column.0, (x, TOP), Anchor::Start, head)?;
             let room = if place == 0 { WIDTH - 2 * MARGIN - others } else { width(column) };
             for (cell, row) in column.1.iter().zip(1..) {
-                let cell = if cell.is_empty() { "–" } else { cell };
+                let cell = if cell.is_empty() { text::NONE } else { cell };
                 let text = clip(cell, room - GAP, font);
                 canvas.text(&text, (x, TOP + ROW * row), Anchor::Start, font)?;
             }

@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 use clap::builder::styling::Style;
 
 use crate::analyze::{self, Advice, DeviceProfile, LineProfile, Profile};
+use crate::present;
 use crate::present::fit::{cut, fold, tabs, width_of};
-use crate::present::{self, NONE};
 use crate::record::{Method, Status, Trust, flag};
 use crate::units::visible::visible;
-use crate::units::{Ratio, Width, grouped_text};
+use crate::units::{Ratio, Width, grouped_text, text};
 use excerpt::{Piece, source_line};
 pub(crate) use look::Look;
 use look::{blue, orange};
@@ -246,7 +246,15 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
         format!("The lines that waste subgroup operations on {label}")
     };
     let mut text = look.heading(&title);
-    let wasted = |line: &LineProfile| grouped_text(round(line.wasted.unwrap_or(0.0)));
+    // Beside another width what is wasted is told in lane slots, which compare across widths.
+    let slots_of = device.column.width.filter(|_| profile.has_several_widths());
+    let unit = if slots_of.is_some() { "lane slots idle" } else { "wasted" };
+    let wasted = |line: &LineProfile| {
+        grouped_text(match slots_of {
+            Some(width) => line.lane_slots_idle(width),
+            None => round(line.wasted.unwrap_or(0.0)),
+        })
+    };
     let room = lines.iter().take(most).map(|line| wasted(line).chars().count()).max().unwrap_or(0);
     let [_, roomy, some] = parts(look);
     for line in lines.iter().take(most) {
@@ -254,7 +262,7 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
         let share = percent(line.share);
         let figures = if roomy {
             let wasted = wasted(line);
-            format!("{:>5}  {lanes}  {share} of all  {wasted:>room$} wasted  ", line.line)
+            format!("{:>5}  {lanes}  {share} of all  {wasted:>room$} {unit}  ", line.line)
         } else if some {
             format!("{:>5}  {lanes}  {share}  ", line.line)
         } else {
@@ -287,7 +295,7 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
             .at_widths
             .iter()
             .filter(|(width, _)| *width != row.width)
-            .map(|(width, share)| format!("; {} at {width} lanes", present::percent(*share)))
+            .map(|(width, share)| format!("; {} at {width} lanes", text::percent(*share)))
             .collect();
         let saved = match row.saved_alone {
             0 => row.modelled.as_ref().map_or_else(String::new, |said| format!(": {said}")),
@@ -448,20 +456,15 @@ fn bar(efficiency: Option<Ratio>, look: Look) -> String {
 
 /// `16.3 / 32 (50.9 %)`, right-aligned in [`lanes_room`] columns.
 fn lanes(line: &LineProfile, width: Option<Width>) -> String {
-    let text = match (line.active_lanes_mean, width) {
-        (Some(mean), Some(width)) => {
-            let share = line.efficiency.map_or(NONE.to_owned(), present::percent);
-            format!("{mean:.1} / {width} ({share})")
-        }
-        (Some(mean), None) => format!("{mean:.1}"),
-        (None, _) => "never executed".to_owned(),
-    };
+    let text = line
+        .active_lanes_mean
+        .map_or("never executed".to_owned(), |mean| text::lanes_and_efficiency(mean, width));
     let room = lanes_room(width);
     format!("{text:>room$}")
 }
 
 fn percent(ratio: Option<Ratio>) -> String {
-    let text = ratio.map_or(NONE.to_owned(), present::percent);
+    let text = text::percent_or_none(ratio);
     format!("{text:>PERCENT$}")
 }
 

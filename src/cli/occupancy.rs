@@ -3,6 +3,7 @@
 //! Input: an architecture, and what a workgroup needs. Output: what each resource allows, and the
 //! occupancy; without an architecture the table of those that are known. No device is opened.
 
+use crate::units::text;
 use std::io::Write;
 
 use serde_json::json;
@@ -40,8 +41,8 @@ pub(crate) fn occupancy(
     writeln!(out, "{}", limits(&found).to_text(terminal_columns()))?;
     let limiting: Vec<String> = found.limiting().map(|resource| resource.to_string()).collect();
     let sentence = format!(
-        "Occupancy {:.1} %: {} of {} subgroups, {} workgroups of {}; limited by {}.",
-        found.ratio.0 * 100.0,
+        "Occupancy {}: {} of {} subgroups, {} workgroups of {}; limited by {}.",
+        text::percent(found.ratio),
         found.subgroups,
         architecture.subgroups,
         found.workgroups,

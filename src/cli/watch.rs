@@ -3,6 +3,7 @@
 //! Input: what a session tells. Output: a folder with a result file that grows with each finished
 //! measurement, and a line of progress on standard error. Nothing is decided here.
 
+use crate::units::text;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -210,7 +211,8 @@ impl Listener for Watch {
 
     fn answer(&mut self, measurement: &Measurement) {
         let mean = measurement.active_lanes_mean.zip(measurement.subgroup_width);
-        let lanes = mean.map(|(mean, width)| format!("{mean:.2} of {width} lanes active"));
+        let lanes =
+            mean.map(|(mean, width)| format!("{} of {width} lanes active", text::lanes(mean)));
         let time = measurement.time.as_ref().map(|time| time.median_ns.to_string());
         let parts: Vec<String> = lanes.into_iter().chain(time).collect();
         let device = &measurement.device;

@@ -7,10 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::analyze::{PairedRatio, RatioVerdict};
 use crate::record::{Flag, Value, flag};
-use crate::units::{Bytes, Nanoseconds, Ratio, Width, grouped_text};
-
-/// What stands where there is no figure.
-pub const NONE: &str = "–";
+use crate::units::{Bytes, Nanoseconds, Ratio, Width, grouped_text, text};
 
 /// What a cell holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,23 +124,23 @@ impl Cell {
         match self {
             Self::Text(words) | Self::Kernel(words) | Self::Noted(words, _) => words.clone(),
             Self::Parameters(all) => parameters(all),
-            Self::Lanes(lanes) => format!("{lanes:.2}"),
+            Self::Lanes(lanes) => text::lanes(*lanes),
             Self::Width(width) => width.to_string(),
             Self::Widths(least, most) if least == most => least.to_string(),
             Self::Widths(least, most) => format!("{least}–{most}"),
-            Self::Percent(share) => percent(*share),
+            Self::Percent(share) => text::percent(*share),
             Self::Time(time) | Self::Measured(time, ..) => time.to_string(),
             Self::Below(bound) => format!("< {bound}"),
-            Self::Factor(factor) | Self::Between(factor, _) => format!("{}×", digits(*factor)),
+            Self::Factor(factor) | Self::Between(factor, _) => format!("{}×", text::ratio(*factor)),
             Self::Count(count) => grouped_text(*count),
-            Self::Rounded(count) => rounded(*count),
+            Self::Rounded(count) => text::rounded(*count),
             Self::Bytes(bytes) => bytes.to_string(),
-            Self::Rate(value, unit) => rate(*value, unit),
+            Self::Rate(value, unit) => text::rate(*value, unit),
             Self::YesNo(true) => "yes".to_owned(),
             Self::YesNo(false) => "no".to_owned(),
             Self::Flags(flags) => flags.iter().map(flag_text).collect::<Vec<String>>().join(", "),
             Self::With(inner, _) => inner.to_text(),
-            Self::Missing(_) => NONE.to_owned(),
+            Self::Missing(_) => text::NONE.to_owned(),
         }
     }
 
@@ -152,10 +149,12 @@ impl Cell {
         match self {
             Self::Noted(_, note) | Self::Missing(note) => note.clone(),
             Self::Measured(_, interval, Some(noise)) => {
-                format!("{}; noise {}", times(*interval), percent(*noise))
+                format!("{}; noise {}", text::times(*interval), text::percent(*noise))
             }
-            Self::Measured(_, interval, None) => times(*interval),
-            Self::Between(_, [low, high]) => format!("{} to {}", digits(*low), digits(*high)),
+            Self::Measured(_, interval, None) => text::times(*interval),
+            Self::Between(_, [low, high]) => {
+                format!("{} to {}", text::ratio(*low), text::ratio(*high))
+            }
             Self::With(inner, words) => match inner.to_note() {
                 note if note.is_empty() => words.clone(),
                 note => format!("{note}, {words}"),
@@ -257,11 +256,6 @@ pub fn workgroups(count: Option<[u32; 3]>, size: [u32; 3]) -> String {
     format!("{count} {noun} of {}", shape(size))
 }
 
-/// A share as a percentage.
-pub fn percent(share: Ratio) -> String {
-    format!("{:.1} %", share.0 * 100.0)
-}
-
 /// The most lines that a flag names in a table.
 const FLAG_LINES_MAX: usize = 4;
 
@@ -272,46 +266,6 @@ fn flag_text(flag: &Flag) -> String {
     }
     let (first, more) = flag.lines.split_at(FLAG_LINES_MAX - 1);
     format!("{}_and_{}_more", Flag::at(flag.tag.clone(), first.to_vec()), more.len())
-}
-
-/// A ratio to four digits, and at most three behind the point.
-fn digits(value: f64) -> String {
-    let before = [10.0, 100.0, 1000.0].iter().filter(|limit| value.abs() >= **limit).count();
-    format!("{value:.*}", 3 - before)
-}
-
-/// A count to three digits, scaled by powers of a thousand.
-#[expect(clippy::cast_precision_loss, reason = "it is shown to three digits")]
-fn rounded(count: u128) -> String {
-    let value = count as f64;
-    let scales = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
-    let Some((scale, prefix)) = scales.into_iter().find(|(scale, _)| value >= *scale) else {
-        return count.to_string();
-    };
-    let scaled = value / scale;
-    let before = [10.0, 100.0].iter().filter(|limit| scaled >= **limit).count();
-    format!("{scaled:.*} {prefix}", 2 - before)
-}
-
-/// A rate with a unit such as `B/s`, scaled by powers of a thousand.
-fn rate(value: f64, unit: &str) -> String {
-    let scales = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
-    let (scale, prefix) =
-        scales.into_iter().find(|(scale, _)| value >= *scale).unwrap_or((1.0, ""));
-    format!("{:.2} {prefix}{unit}", value / scale)
-}
-
-/// An interval of times in one unit, to four digits, so that narrow ones show their ends.
-fn times([low, high]: [Nanoseconds; 2]) -> String {
-    let scales = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
-    let (scale, unit) =
-        scales.into_iter().find(|(scale, _)| high.0 >= *scale).unwrap_or((1.0, "ns"));
-    let decimals = match high.0 / scale {
-        value if value < 10.0 => 3,
-        value if value < 100.0 => 2,
-        _ => 1,
-    };
-    format!("{:.decimals$} to {:.decimals$} {unit}", low.0 / scale, high.0 / scale)
 }
 
 #[cfg(test)]

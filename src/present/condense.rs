@@ -4,6 +4,7 @@
 //! as the headings of [`Table::groups`]; and without columns that are empty or only repeat another. What
 //! is left out of a row stands in a heading above it, so that nothing is lost.
 
+use crate::units::{Ratio, text};
 use std::collections::BTreeSet;
 
 use super::{Cell, Table};
@@ -117,8 +118,11 @@ impl Table {
             facts.insert(
                 0,
                 if difference > 0.0 {
-                    let most = (difference * 1000.0).ceil() / 10.0;
-                    format!("{name} differs from {target} by {most:.1} % at most")
+                    let most = (difference * 1000.0).ceil() / 1000.0;
+                    format!(
+                        "{name} differs from {target} by {} at most",
+                        text::percent(Ratio(most))
+                    )
                 } else {
                     format!("{name} equals {target}")
                 },

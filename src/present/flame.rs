@@ -6,9 +6,9 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Cell, Column, Table, percent};
+use super::{Cell, Column, Table};
 use crate::analyze::{self, DeviceProfile, Frame, Work};
-use crate::units::{Ratio, Width};
+use crate::units::{Ratio, Width, text};
 
 /// The address of the schema that a speedscope file names, as speedscope publishes it.
 const SPEEDSCOPE_SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
@@ -138,9 +138,10 @@ fn lay(
                 length: format!("{length:.2}"),
                 idle: format!("{:.0}", idle * 100.0),
                 detail: format!(
-                    "{}: {operations} ({length:.1} % of all), {} of the lane slots idle",
+                    "{}: {operations} ({} of all), {} of the lane slots idle",
                     frame.name,
-                    percent(Ratio(idle))
+                    text::percent(Ratio(length / 100.0)),
+                    text::percent(Ratio(idle))
                 ),
             });
             lay(&frame.children, (depth + 1, begin), whole, width, boxes);

@@ -1,15 +1,13 @@
-//! Tables and figures as typed cells, each listed once: what a terminal, Markdown, CSV and the page
-//! show is the same.
+//! Tables as typed cells, each listed once: what a terminal, Markdown, CSV and the page show is the same.
 //!
 //! Input: runs, and tables of `analyze`. Output: [`Table`]s of [`Cell`]s, which this module writes for a
-//! terminal, as Markdown and as CSV, and `report` as HTML; and [`Figure`]s, which `chart` draws. No
-//! figure is worked out here, and nothing is printed or written to disk.
+//! terminal, as Markdown and as CSV, and `report` as HTML. No figure is worked out here, and nothing is
+//! printed or written to disk.
 
 mod before_after;
 mod cell;
 mod claims;
 mod condense;
-mod figures;
 pub mod fit;
 mod flame;
 mod gallery;
@@ -21,12 +19,11 @@ mod tests;
 mod width_costs;
 
 pub use before_after::{device_text, launch_comparison};
-pub use cell::{Cell, NONE, count_text, percent, workgroups};
+pub use cell::{Cell, count_text, workgroups};
 pub use claims::{
     claims_checklist, claims_counted, claims_markdown, claims_plain, claims_screen, claims_table,
     verdict_text,
 };
-pub use figures::{Drawing, Figure, figures};
 pub use flame::{FlameBox, flame_boxes, speedscope, totals};
 pub use gallery::{gallery, gallery_claims};
 #[cfg(feature = "devices")]

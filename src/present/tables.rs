@@ -2,16 +2,16 @@
 //!
 //! Input: a run, or a table of `analyze`. Output: [`Table`]s, each with the section it belongs to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::{Cell, Column, NONE, Table, kernel_costs, machine_models, width_costs};
+use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
     self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, MemoryView,
     Missing, ModelRow, ModelTable, Over, Profile, SideBySide, SideRow, SpreadRow, Summary,
     SummaryRow, TimeRatio, parameters_text, short_name,
 };
 use crate::record::{Device, Output, PeerRow, Published, Run, Status};
-use crate::units::{Nanoseconds, Ratio, Width};
+use crate::units::{Nanoseconds, Ratio, Width, text};
 
 /// The most rows of a device's summary that are shown at once.
 const ROWS_MAX: usize = 200;
@@ -386,10 +386,10 @@ pub fn model(found: &ModelTable) -> Table {
 fn model_cells(table: &ModelTable, row: &ModelRow) -> Vec<Cell> {
     let share = row.remainder_share();
     let share =
-        share.map_or(String::new(), |share| format!("{:+.0} % of the time", share.0 * 100.0));
+        share.map_or(String::new(), |share| format!("{} of the time", text::signed_percent(share)));
     let rate = row
         .copy_rate
-        .map_or(String::new(), |rate| format!("{} of the copy rate", super::percent(rate)));
+        .map_or(String::new(), |rate| format!("{} of the copy rate", text::percent(rate)));
     let sorting = row.sorting.map_or(String::new(), |time| format!("sorting {time}"));
     let [before, after] = row.efficiencies.map(|share| Cell::from_option(share, Cell::Percent));
     vec![
@@ -499,8 +499,7 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         Column::words("worst").named_below(),
     ];
     // One width has nothing to be compared with.
-    let widths: BTreeSet<_> = devices.iter().filter_map(|device| device.column.width).collect();
-    let several = widths.len() > 1;
+    let several = analyze::have_several_widths(devices);
     let columns = columns.into_iter().filter(|column| several || column.name != LANE_SLOTS);
     let mut table = Table::new("", columns);
     for device in devices {
@@ -584,7 +583,7 @@ fn outputs(device: &DeviceProfile) -> &'static str {
         (Status::Failed, _) => "failed",
         (_, Output::Verified) => "equal",
         (_, Output::Mismatch) => "differ",
-        (_, Output::Unchecked) => NONE,
+        (_, Output::Unchecked) => text::NONE,
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cell, Column, Table};
 use crate::analyze::{CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost};
-use crate::units::Width;
+use crate::units::{Ratio, Width, text};
 
 /// The most launches that the table of costs shows at once.
 const ROWS_MAX: usize = 60;
@@ -73,12 +73,12 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
          for its width and does something else at another."
             .to_owned(),
     ];
-    table.folded_are = "of kernels that cost at most 2 % more";
+    table.folded_are = "of kernels that cost hardly more";
     let alike = table.rows_folded.len();
     if alike > 0 {
         table.notes.push(format!(
-            "{alike} more kernels cost at {wide} lanes at most {:.0} % more than at {narrow}.",
-            (DEARER_MIN - 1.0) * 100.0
+            "{alike} more kernels cost at {wide} lanes at most {} more than at {narrow}.",
+            text::whole_percent(Ratio(DEARER_MIN - 1.0))
         ));
     }
     Some(table)
@@ -136,7 +136,7 @@ fn ratio_cell(ratio: &CostRatio) -> Cell {
     if ratio.same_work() {
         cell
     } else {
-        cell.with(format!("{:.2}× the lane operations", ratio.work_ratio))
+        cell.with(format!("{}× the lane operations", text::ratio(ratio.work_ratio)))
     }
 }
 
@@ -162,8 +162,10 @@ pub fn machine_models(costs: &[WidthCost]) -> Option<Table> {
             Cell::Count(wave32),
             factor(simd16),
             Cell::text(match [wave64_skipping, wave64].map(|slots| models.over_wave32(slots)) {
-                [Some(least), Some(most)] => format!("{least:.2}–{most:.2}×"),
-                _ => super::NONE.to_owned(),
+                [Some(least), Some(most)] => {
+                    format!("{}–{}×", text::ratio(least), text::ratio(most))
+                }
+                _ => text::NONE.to_owned(),
             }),
             factor(wave64),
         ];

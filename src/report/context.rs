@@ -13,10 +13,11 @@ use super::{
 };
 use crate::{
     analyze::{self, AgreementRow, Miss, Quantity, Summary, parameters_text},
-    chart, claims,
-    present::{self, Cell, Drawing, Figure, Section},
+    chart::{self, Drawing, Figure},
+    claims,
+    present::{self, Cell, Section},
     record::{Output, PeerRow, Run, Status},
-    units::Ratio,
+    units::{Ratio, text},
 };
 
 /// Everything on the page.
@@ -202,7 +203,7 @@ fn miss(miss: &Miss) -> MissText {
         place: format!("{}, {}", miss.parameters, miss.label),
         measured: format!("{} ({})", measured.to_text(), measured.to_note()),
         predicted: Cell::Factor(miss.predicted).to_text(),
-        off: format!("{} {more}", present::percent(Ratio(miss.share().abs()))),
+        off: format!("{} {more}", text::percent(Ratio(miss.share().abs()))),
         reasons: miss.reasons.clone(),
     }
 }

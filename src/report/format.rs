@@ -9,7 +9,7 @@ pub(super) use crate::units::grouped_text as count;
 use crate::units::{Ratio, Width};
 
 use crate::present::Cell;
-pub(super) use crate::present::NONE;
+pub(super) use crate::units::text::NONE;
 
 /// Writes a mean number of lanes.
 pub(super) fn lanes(value: Option<f64>) -> String {

@@ -27,7 +27,7 @@ use crate::{
     chart,
     present::{self, FlameBox, count_text},
     record::{Device, Flag, Method, Output, Run, Status},
-    units::{Ratio, Width},
+    units::{Ratio, Width, text},
 };
 use machine::{CountersText, MachineText};
 use memory::{MemoryText, memory};
@@ -368,12 +368,18 @@ fn code(profile: &Profile, number: u32) -> String {
 
 fn worst(profile: &Profile, device: &DeviceProfile) -> Vec<WorstText> {
     let wasteful = |line: &&LineProfile| line.wasted.is_some_and(|wasted| wasted > 0.0);
+    let slots_of = device.column.width.filter(|_| profile.has_several_widths());
+    let wasted = |line: &LineProfile| {
+        let idle = slots_of.map_or(String::new(), |width| {
+            format!(" ({})", count_text(line.lane_slots_idle(width), "lane slot"))
+        });
+        text::percent_or_none(wasted_share(line, device).map(Ratio)) + &idle
+    };
     let text = |line: &LineProfile| WorstText {
         line: line.line,
         lanes: lanes(line, device.column.width),
         share: format::percent(line.share),
-        wasted: wasted_share(line, device)
-            .map_or(format::NONE.to_owned(), |share| format!("{:.1} %", share * 100.0)),
+        wasted: wasted(line),
         code: code(profile, line.line),
     };
     device.lines.iter().filter(wasteful).take(WORST_MAX).map(text).collect()
@@ -447,13 +453,8 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
 
 /// `16.3 / 32 (50.9 %)`.
 fn lanes(line: &LineProfile, width: Option<Width>) -> String {
-    match (line.active_lanes_mean, width) {
-        (Some(mean), Some(width)) => {
-            format!("{mean:.1} / {width} ({})", format::percent(line.efficiency))
-        }
-        (Some(mean), None) => format!("{mean:.1}"),
-        (None, _) => "never executed".to_owned(),
-    }
+    line.active_lanes_mean
+        .map_or("never executed".to_owned(), |mean| text::lanes_and_efficiency(mean, width))
 }
 
 fn bar(ratio: Ratio) -> String {
@@ -490,8 +491,8 @@ fn histogram(bins: &[u128], whole: u128) -> HistogramText {
         let height = *count as f64 / most as f64 * 60.0;
         path += &format!("M{} 60v-{height:.1}h9v{height:.1}z", index * 10);
         let lanes = index + 1;
-        let part = *count as f64 / whole.max(1) as f64 * 100.0;
-        counts.push(format!("{lanes}: {} ({part:.1} %)", format::count(*count)));
+        let part = text::percent(Ratio(*count as f64 / whole.max(1) as f64));
+        counts.push(format!("{lanes}: {} ({part})", format::count(*count)));
     }
     HistogramText { width: bins.len(), path, most: format::count(most), counts }
 }

@@ -2,6 +2,7 @@
 //!
 //! Input: a run. Output: text and the lengths of bars in percent.
 
+use crate::units::{Ratio, text};
 use serde::Serialize;
 
 use super::format;
@@ -122,13 +123,9 @@ fn column(column: &SourceColumn) -> ColumnText {
 
 /// Makes a cell.
 fn cell_text(cell: &LineCell, column: &SourceColumn) -> CellText {
-    let lanes = match (cell.active_lanes_mean, column.width) {
-        (Some(mean), Some(width)) => {
-            format!("{mean:.1} / {width} ({})", format::percent(cell.efficiency))
-        }
-        (Some(mean), None) => format!("{mean:.1}"),
-        (None, _) => "never executed".to_owned(),
-    };
+    let lanes = cell
+        .active_lanes_mean
+        .map_or("never executed".to_owned(), |mean| text::lanes_and_efficiency(mean, column.width));
     let portion = cell.efficiency.map_or(0.0, |efficiency| efficiency.0.clamp(0.0, 1.0));
     CellText {
         lanes,
@@ -147,10 +144,10 @@ fn cell_text(cell: &LineCell, column: &SourceColumn) -> CellText {
 /// Makes a block's histogram.
 fn block(block: &BlockCell) -> BlockText {
     let label = block.label.as_ref().map_or(String::new(), |label| format!(" “{label}”"));
-    let mean = crate::units::Ratio::divide(block.lanes, block.executions).map(|ratio| ratio.0);
+    let mean = Ratio::divide(block.lanes, block.executions).map(|ratio| ratio.0);
     let expected = block
         .active_lanes_mean_expected
-        .map_or(String::new(), |expected| format!(", expected {expected:.2}"));
+        .map_or(String::new(), |expected| format!(", expected {}", text::lanes(expected)));
     let title = format!(
         "block {}{label}: {} executions, mean {} lanes{expected}",
         block.id,
@@ -159,14 +156,13 @@ fn block(block: &BlockCell) -> BlockText {
     );
     let bins = block.histogram.as_deref().unwrap_or(&[]);
     let most = bins.iter().copied().max().unwrap_or(0);
-    let portion = |part: u64, whole: u64| {
-        crate::units::Ratio::divide(part, whole).map_or(0.0, |ratio| ratio.0 * 100.0)
-    };
+    let portion =
+        |part: u64, whole: u64| Ratio::divide(part, whole).map_or(0.0, |ratio| ratio.0 * 100.0);
     let says = |lanes: usize, count: u64| {
         format!(
-            "{lanes} lanes: {} executions ({:.1} %)",
+            "{lanes} lanes: {} executions ({})",
             format::count(count.into()),
-            portion(count, block.executions)
+            text::percent_or_none(Ratio::divide(count, block.executions))
         )
     };
     let numbered = || (1usize..).zip(bins.iter().copied());

@@ -186,7 +186,7 @@ fn a_record_of_kernels_that_nobody_here_knows_makes_its_own_tables_charts_and_pa
         "{names:?}"
     );
     let figures: Vec<String> =
-        crate::present::figures(&loaded).into_iter().map(|figure| figure.name).collect();
+        crate::chart::figures(&loaded).into_iter().map(|figure| figure.name).collect();
     for name in ["lanes-unheard_of-sealed", "time-unheard_of-sealed", "widths-sealed"] {
         assert!(figures.iter().any(|figure| figure == name), "{name}: {figures:?}");
     }
@@ -202,7 +202,7 @@ fn figures_have_names_of_their_own() {
     let runs = [fixtures::compared_run(), fixtures::sorting_sweep(), fixtures::counters()];
     let joined = merge(&[runs[0].clone(), runs[0].clone()]).expect("two runs");
     for run in runs.iter().chain([&joined]) {
-        let figures = crate::present::figures(run);
+        let figures = crate::chart::figures(run);
         let names: std::collections::BTreeSet<&str> =
             figures.iter().map(|figure| figure.name.as_str()).collect();
         assert_eq!(names.len(), figures.len(), "{names:?}");

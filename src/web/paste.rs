@@ -27,7 +27,7 @@ use crate::run::profile::{ProfileError, ProfileRequest};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::what_if::Budget;
 use crate::run::{Checked, CountRequest, Counted, CountedDispatch, Runner};
-use crate::units::{Executions, Lanes, Width, grouped_text};
+use crate::units::{Executions, Lanes, Ratio, Width, grouped_text, text};
 
 /// The most bytes of a shader's text.
 pub const SOURCE_BYTES_MAX: usize = 256 << 10;
@@ -496,7 +496,9 @@ fn executions_apart(differences: &[analyze::Difference]) -> String {
         None => "all have equal executions".to_owned(),
         Some(most) if !most.is_finite() => "some of them are executed on one side alone".to_owned(),
         Some(most) if most < 0.1 => "their executions differ by less than 0.1 %".to_owned(),
-        Some(most) => format!("their executions differ by up to {most:.1} %"),
+        Some(most) => {
+            format!("their executions differ by up to {}", text::percent(Ratio(most / 100.0)))
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! unit allows and knows nothing about devices.
 
 pub mod random;
+pub mod text;
 pub mod visible;
 
 use std::fmt;

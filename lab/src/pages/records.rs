@@ -95,7 +95,7 @@ impl Records {
         let path = format!("{CHARTS}/{record}/{name}.svg");
         let mut charts = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
         if !charts.contains_key(&path) {
-            let figures = lanescope::present::figures(&run);
+            let figures = lanescope::chart::figures(&run);
             let figure = figures.iter().find(|figure| figure.name == name).ok_or_else(|| {
                 let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
                 wrong(format!("{record} has no figure `{name}`; it has {}", names.join(", ")))

@@ -7,7 +7,7 @@ use super::{Advice, Rule};
 use crate::analyze::counts::ratio;
 use crate::analyze::memory::{MemoryRow, MemoryView, Over, memory_view};
 use crate::analyze::profile::DeviceProfile;
-use crate::units::{Ratio, Width, grouped_text as whole};
+use crate::units::{Ratio, Width, grouped_text as whole, text};
 
 /// The cost over the least from which on there is a card.
 const RATIO_MIN: f64 = 2.0;
@@ -105,20 +105,20 @@ impl OnLine<'_> {
 fn card(device: &DeviceProfile, width: Width, kind: &Kind, place: &OnLine<'_>) -> Advice {
     let said = place.accesses.iter().map(|(row, over)| {
         format!(
-            "the {}s of {} take {} {}, {:.1} times as many as they must ({:.1} lanes an access; {} accesses \
+            "the {}s of {} take {} {}, {} times as many as they must ({} lanes an access; {} accesses \
              of subgroups)",
             row.does.name(),
             row.memory(),
             whole(over.taken.into()),
             kind.unit,
-            over.ratio,
-            row.lanes_mean,
+            text::ratio(over.ratio),
+            text::lanes(row.lanes_mean),
             whole(row.executions.into())
         )
     });
     let said: Vec<String> = said.collect();
     let reason = format!("In a model of no particular machine {}.", said.join("; "));
-    let modelled = format!("{:.1} times the {} needed", place.ratio(), short(kind.rule));
+    let modelled = format!("{} times the {} needed", text::ratio(place.ratio()), short(kind.rule));
     plain(device, width, (kind.rule, place.line), kind.sentence.to_owned(), reason, modelled)
 }
 
@@ -138,14 +138,14 @@ fn wait(device: &DeviceProfile, width: Width, view: &MemoryView) -> Option<Advic
     let share = ratio(worst.waited_operations.into(), worst.operations.into())?;
     let reason = format!(
         "In a model of no particular machine a workgroup takes from one barrier to the next as long as \
-         its subgroup with most operations: the others wait {:.1} % of that here, {:.1} % at all barriers \
+         its subgroup with most operations: the others wait {} of that here, {} at all barriers \
          together. Idle lanes do not show it, since a subgroup that waits whole executes nothing.",
-        share * 100.0,
-        waited * 100.0
+        text::percent(Ratio(share)),
+        text::percent(Ratio(waited))
     );
     let sentence = "Whole subgroups wait here for others of their workgroup: give all of them work between \
                     barriers, or use fewer invocations a workgroup.";
-    let modelled = format!("{:.1} % of subgroups' time", share * 100.0);
+    let modelled = format!("{} of subgroups' time", text::percent(Ratio(share)));
     let place = (Rule::WaitAtBarrier, worst.line);
     Some(plain(device, width, place, sentence.to_owned(), reason, modelled))
 }

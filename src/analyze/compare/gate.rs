@@ -15,6 +15,7 @@ use super::launch::LaunchComparison;
 use super::parts::Figures;
 use crate::analyze::condition::{self, Comparison, ConditionError, Operator};
 use crate::analyze::counts::ratio;
+use crate::units::text;
 
 /// The figures by their names.
 const FIGURES: [(&str, Figure); 6] = [
@@ -61,7 +62,10 @@ pub struct RelativeViolation {
 
 impl std::fmt::Display for RelativeViolation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ratios = self.ratios.iter().map(|(name, ratio)| format!("{name} {ratio:.3} of A's"));
+        let ratios = self
+            .ratios
+            .iter()
+            .map(|(name, ratio)| format!("{name} {} of A's", text::ratio(*ratio)));
         let ratios: Vec<String> = ratios.collect();
         write!(formatter, "{} on {}: {}", self.kernel, self.device, ratios.join(", "))
     }

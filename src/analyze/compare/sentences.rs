@@ -2,6 +2,7 @@
 //!
 //! Input: the two measurements, and the ratios that were made of them. Output: sentences.
 
+use crate::units::{Ratio, text};
 use std::collections::BTreeMap;
 
 use super::parts::{Figures, Part, Side};
@@ -150,7 +151,7 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
     let mut sentences = Vec::new();
     if let (Some(from), Some(to)) = (before.efficiency_ratio, after.efficiency_ratio) {
         let (fuller, more) = (to.0 / from.0 - 1.0, slots - 1.0);
-        let shown = format!("from {:.1} to {:.1} %", from.0 * 100.0, to.0 * 100.0);
+        let shown = format!("from {} to {}", text::percent(from), text::percent(to));
         let idle = before.lane_slots_idle.zip(after.lane_slots_idle);
         if fuller > SPOKEN_MIN && more > SPOKEN_MIN {
             let why = match idle {
@@ -160,8 +161,8 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
                 _ => "B does more work, and its lanes are fuller in what it added",
             };
             let slots = match slots {
-                many if many >= 2.0 => format!("{many:.2} times the lane slots"),
-                _ => format!("{:.1} % more lane slots", more * 100.0),
+                many if many >= 2.0 => format!("{} times the lane slots", text::ratio(many)),
+                _ => format!("{} more lane slots", text::percent(Ratio(more))),
             };
             sentences.push(format!(
                 "Efficiency rose {shown}, and yet B takes {slots}. Believe the slots: {why}."
@@ -174,8 +175,8 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
                 _ => "B has less to do, and what it left out had fuller lanes",
             };
             sentences.push(format!(
-                "Efficiency fell {shown}, and yet B takes {:.1} % fewer lane slots. Believe the slots: {why}.",
-                -more * 100.0
+                "Efficiency fell {shown}, and yet B takes {} fewer lane slots. Believe the slots: {why}.",
+                text::percent(Ratio(-more))
             ));
         }
     }
@@ -183,8 +184,8 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
         let [low, high] = time.bounds();
         let (faster, slower) = (high < 1.0, low > 1.0);
         let (fewer, more) = (slots < 1.0 - SPOKEN_MIN, slots > 1.0 + SPOKEN_MIN);
-        let figures =
-            format!("{:.3} times the time for {slots:.3} times the lane slots", time.ratio);
+        let [longer, slots] = [time.ratio, slots].map(text::ratio);
+        let figures = format!("{longer} times the time for {slots} times the lane slots");
         if faster && more || slower && fewer {
             sentences.push(format!(
                 "Time and slots disagree: {figures}. On this device believe the time: something other \
@@ -222,8 +223,8 @@ pub(super) fn unchanged(
         format!("Nothing changed: {counts}, and the times are not told apart.")
     } else {
         format!(
-            "The counts did not change, and the time did, to {:.3} times A's: {counts}.",
-            time.ratio
+            "The counts did not change, and the time did, to {} times A's: {counts}.",
+            text::ratio(time.ratio)
         )
     })
 }

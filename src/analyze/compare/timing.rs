@@ -5,6 +5,7 @@
 //! brought to A's speed by what the device was measured to do when it was opened, copies and
 //! multiply-adds; where that was not measured the ratio says that it cannot be.
 
+use crate::units::text;
 use serde::Serialize;
 
 use super::parts::Side;
@@ -91,9 +92,12 @@ fn normalise(a: &Device, b: &Device, ratio: f64) -> (Option<[f64; 2]>, String) {
     };
     let (low, high) = (ratio * copies.min(fmas), ratio * copies.max(fmas));
     let drift = format!(
-        "The times are of different moments. In B's run the device copied {copies:.3} and did \
-         multiply-adds {fmas:.3} times as fast as in A's: at A's speed B takes {low:.3} to {high:.3} \
-         times A's time."
+        "The times are of different moments. In B's run the device copied {} and did \
+         multiply-adds {} times as fast as in A's: at A's speed B takes {} to {} times A's time.",
+        text::ratio(copies),
+        text::ratio(fmas),
+        text::ratio(low),
+        text::ratio(high)
     );
     (Some([low, high]), drift)
 }

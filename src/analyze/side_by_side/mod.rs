@@ -20,7 +20,7 @@ use super::names::{FORM, device, device_label, family, find_published, short_nam
 use super::plausibility::plausibility;
 use super::rounds::median_time;
 use crate::record::{Measurement, Published, Run, Status};
-use crate::units::Nanoseconds;
+use crate::units::{Nanoseconds, text};
 
 /// How far the two times may lie apart before it is said, 1.0 being 100 %.
 pub const TIMES_APART: f64 = 0.1;
@@ -223,8 +223,10 @@ fn row(
     }
     if let Some(ratio) = row.times_ratio().filter(|ratio| (ratio - 1.0).abs() > TIMES_APART) {
         row.differences.push(match ratio {
-            ratio if ratio > 1.0 => format!("CUDA takes {ratio:.2} times as long as Vulkan"),
-            ratio => format!("Vulkan takes {:.2} times as long as CUDA", 1.0 / ratio),
+            ratio if ratio > 1.0 => {
+                format!("CUDA takes {} times as long as Vulkan", text::ratio(ratio))
+            }
+            ratio => format!("Vulkan takes {} times as long as CUDA", text::ratio(1.0 / ratio)),
         });
     }
     row.differences.extend(unlike_published(&row));
@@ -237,8 +239,10 @@ fn unlike_published(row: &SideRow) -> Option<String> {
     let figure = published.active_lanes_mean;
     (figure < least).then(|| {
         format!(
-            "published as {figure:.1}, but no instruction has fewer than {least:.2} lanes on the \
-             mean: no average of these counts gives it"
+            "published as {}, but no instruction has fewer than {} lanes on the \
+             mean: no average of these counts gives it",
+            text::lanes(figure),
+            text::lanes(least)
         )
     })
 }

@@ -3,6 +3,7 @@
 //! Input: a run. Output: [`CrossoverTable`]s and sentences. Both are along the parameter that matters
 //! most of those that vary, as notes of kernels have it.
 
+use crate::units::text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Crossover, SpeedCurve, crossover, every_curve, values_of};
@@ -181,7 +182,10 @@ fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
     let mut clauses: Vec<(String, bool, Vec<String>)> = Vec::new();
     for curve in &curves {
         let (words, single) = match curve.points.as_slice() {
-            [(x, y)] => (format!("{y:.2} times as fast at {} = {}", curve.axis, exact(*x)), true),
+            [(x, y)] => (
+                format!("{} times as fast at {} = {}", text::ratio(*y), curve.axis, exact(*x)),
+                true,
+            ),
             _ => (crossover(curve).words(curve), false),
         };
         let mut fixed = curve.fixed.clone();

@@ -153,7 +153,7 @@ fn kernels_without_the_parameter_that_tells_curves_apart_have_panels_too() {
     let curves: Vec<usize> = sheet.panels.iter().map(|panel| panel.curves.len()).collect();
     let series = sheet.series.as_deref();
     assert_eq!((series, curves, sheet.not_shown), (Some("classes"), vec![5, 5, 1, 1], 0));
-    let drawing = crate::present::Drawing::Crossovers(sheet.clone());
+    let drawing = crate::chart::Drawing::Crossovers(sheet.clone());
     let svg = crate::chart::draw(&drawing).unwrap();
     assert!(svg.contains("\nnone\n"), "{svg}");
 }

@@ -4,14 +4,14 @@
 //! each source line's instructions with how often they ran and with how many lanes. Nothing is worked
 //! out here but the form.
 
-use super::{Look, NONE, Profile, cut, fold, grouped_text, source_line, width_of};
+use super::{Look, Profile, cut, fold, grouped_text, source_line, width_of};
 use crate::analyze::DeviceProfile;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::analyze::stalls;
 use crate::record::MachineCode;
 use crate::run::cuda::disassembly::HOW_TO_GET;
-use crate::units::approximate;
 use crate::units::figure;
+use crate::units::{Ratio, text};
 
 /// Stretches of so many instructions are shown as one line on a terminal.
 const LONG: usize = 4;
@@ -23,8 +23,8 @@ pub(super) fn counters(device: &DeviceProfile, look: Look) -> String {
     let mut text = look.heading(&format!("Hardware counters of {label}, plain module"));
     let mut lines = Vec::new();
     if let Some([threads, on]) = machine::threads_means(&device.counters) {
-        lines.push(format!("{threads:.2}  Avg. Active Threads Per Warp"));
-        lines.push(format!("{on:.2}  Avg. Not Predicated Off Threads Per Warp"));
+        lines.push(format!("{}  Avg. Active Threads Per Warp", text::lanes(threads)));
+        lines.push(format!("{}  Avg. Not Predicated Off Threads Per Warp", text::lanes(on)));
     }
     for counter in &device.counters {
         let figure = format!("{} {}", figure(counter.value), counter.unit);
@@ -33,7 +33,7 @@ pub(super) fn counters(device: &DeviceProfile, look: Look) -> String {
     let room = lines.iter().filter_map(|line| line.split_once("  ")).map(|(f, _)| width_of(f));
     let room = room.max().unwrap_or(0);
     for line in &lines {
-        let (figure, name) = line.split_once("  ").unwrap_or((NONE, line));
+        let (figure, name) = line.split_once("  ").unwrap_or((text::NONE, line));
         let pad = " ".repeat(room.saturating_sub(width_of(figure)));
         text += &format!("  {pad}{figure}  {}\n", cut(name, room + 4, look.columns));
     }
@@ -109,8 +109,10 @@ fn head(profile: &Profile, line: &MachineLine, look: Look) -> String {
     let count = line.instructions.len();
     let sums = match (line.threads_mean(), line.threads_pred_on_mean()) {
         (Some(threads), Some(on)) => format!(
-            "{count} instructions, {} executions, {threads:.2} lanes, {on:.2} not predicated off",
-            grouped_text(line.inst_executed)
+            "{count} instructions, {} executions, {} lanes, {} not predicated off",
+            grouped_text(line.inst_executed),
+            text::lanes(threads),
+            text::lanes(on)
         ),
         _ => format!("{count} instructions, never executed"),
     };
@@ -126,8 +128,6 @@ fn head(profile: &Profile, line: &MachineLine, look: Look) -> String {
 }
 
 fn mean(lanes: u64, executions: u64) -> String {
-    match executions {
-        0 => format!("{NONE:>5}"),
-        _ => format!("{:>5.2}", approximate(lanes) / approximate(executions)),
-    }
+    let mean = Ratio::divide(lanes, executions);
+    format!("{:>5}", mean.map_or(text::NONE.to_owned(), |mean| text::lanes(mean.0)))
 }

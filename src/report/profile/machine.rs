@@ -11,7 +11,7 @@ use super::super::counters::{self, CounterText};
 use super::super::format;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::analyze::{DeviceProfile, Profile};
-use crate::units::approximate;
+use crate::units::{approximate, text};
 
 /// The hardware counters of a device.
 #[derive(Debug, Serialize)]
@@ -105,8 +105,10 @@ fn text(label: &str, line: &MachineLine) -> MachineText {
     let count = line.instructions.len();
     let summary = match (line.threads_mean(), line.threads_pred_on_mean()) {
         (Some(threads), Some(on)) => format!(
-            "{count} instructions, {} executions, {threads:.2} lanes, {on:.2} not predicated off",
-            format::count(line.inst_executed)
+            "{count} instructions, {} executions, {} lanes, {} not predicated off",
+            format::count(line.inst_executed),
+            text::lanes(threads),
+            text::lanes(on)
         ),
         _ => format!("{count} instructions, never executed"),
     };
