@@ -10,11 +10,11 @@ use std::process::Command;
 
 use lanescope::amd::IssueKind;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use lanescope::mapping::matching::Match;
 use lanescope::record::ArmOutcome;
 use lanescope::record::{Method, Output, Value};
 use lanescope::run::launched::programs;
 use lanescope::run::radv::brought;
-use lanescope::run::radv::matching::Match;
 use lanescope::run::radv::{Matched, Place, RadvRunner, environment};
 use lanescope::run::simulator::SimulatorRunner;
 use lanescope::run::{CountRequest, Counted, RunErrorKind, Runner};

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context;
 use lanescope::analyze::{self, Load, TimeRatio, Work};
 use lanescope::kernel::Catalogue;
-use lanescope::record::{ArmOutcome, Measurement, Run};
+use lanescope::record::{Measurement, Run};
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
@@ -272,7 +272,8 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
     let of = Arc::clone(records);
     environment.add_function("arms", move |record: String, selection: String| {
         let run = of.run(&record)?;
-        Ok::<_, Error>(arms_text(only(&run, &selection)?))
+        let found = analyze::machine::arms_text(only(&run, &selection)?);
+        found.ok_or_else(|| wrong(format!("no arms of `{selection}`")))
     });
     let of = Arc::clone(records);
     environment.add_function("first_point", move |record: String, kernel: String, id: String| {
@@ -301,6 +302,14 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
         let issued = issued.filter(|counter| counter.name.ends_with("_instructions"));
         Ok::<_, Error>(issued.map(|counter| counter.value).sum::<f64>())
     });
+    let of = Arc::clone(records);
+    environment.add_function(
+        "executed",
+        move |record: String, selection: String, start: String| {
+            let run = of.run(&record)?;
+            Ok::<_, Error>(analyze::machine::operation_count(only(&run, &selection)?, &start))
+        },
+    );
     let of = Arc::clone(records);
     environment.add_function("driver", move |record: String, id: String| {
         let run = of.run(&record)?;
@@ -348,34 +357,6 @@ fn first_point(run: &Run, kernel: &str, device: &str) -> Result<String, Error> {
     let found = found.ok_or_else(|| wrong(format!("no {kernel} on {device}")))?;
     let pairs = found.parameters.iter().map(|(name, value)| format!("{name}={value}"));
     Ok(pairs.collect::<Vec<_>>().join(" "))
-}
-
-/// How many arms and loops of a launch's code came to what, worded.
-fn arms_text(measurement: &Measurement) -> String {
-    let mut seen = BTreeSet::new();
-    let mut counts: BTreeMap<ArmOutcome, usize> = BTreeMap::new();
-    for dispatch in &measurement.dispatches {
-        let Some(code) = &dispatch.machine_code else { continue };
-        for arm in &code.arms {
-            // Several dispatches of one code are counted once.
-            if seen.insert((&code.sha256, arm.construct, arm.part, arm.case, arm.outcome)) {
-                *counts.entry(arm.outcome).or_default() += 1;
-            }
-        }
-    }
-    let word = |outcome: &ArmOutcome| match outcome {
-        ArmOutcome::Kept => "kept",
-        ArmOutcome::Skipped => "skipped",
-        ArmOutcome::Masked => "masked",
-        ArmOutcome::Flattened => "flattened",
-        ArmOutcome::Unrolled => "unrolled",
-        ArmOutcome::Folded => "folded",
-        ArmOutcome::Merged => "merged",
-        ArmOutcome::NeverRan => "never ran",
-    };
-    let texts = counts.iter().map(|(outcome, count)| format!("{count} {}", word(outcome)));
-    let texts: Vec<String> = texts.collect();
-    if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
 }
 
 /// The one measurement that a selection means.
