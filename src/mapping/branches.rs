@@ -268,6 +268,7 @@ impl Compared<'_> {
             return self.guard(first, around);
         }
         let all_came = |at: &usize| Some(self.units[*at].ran) == around;
+        let ran = &[ran, self.called_units(blocks)].concat();
         if !ran.iter().any(all_came)
             && let Some((first, copies)) = ran.iter().find_map(|at| self.copies(*at))
         {
@@ -277,7 +278,34 @@ impl Compared<'_> {
                 _ => self.guard(first, None),
             };
         }
-        self.outcome_without_code(enclosure, &ran, parent)
+        self.outcome_without_code(enclosure, ran, parent)
+    }
+
+    /// What an arm does in functions that nothing else calls, where instructions have lines by which copies are
+    /// told.
+    fn called_units(&self, blocks: &[usize]) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        let mut left: Vec<usize> = blocks.to_vec();
+        while self.steps.iter().any(|step| step.line.is_some())
+            && let Some(block) = left.pop()
+        {
+            for name in &self.blocks[block].flow.calls {
+                let calls = self.blocks.iter().flat_map(|block| &block.flow.calls);
+                if calls.filter(|called| *called == name).count() != 1 {
+                    continue;
+                }
+                let inside = |(_, unit): &(usize, &Unit)| {
+                    unit.ran.0 > 0 && self.blocks[unit.block].flow.function == *name
+                };
+                for (at, unit) in self.units.iter().enumerate().filter(inside) {
+                    if !found.contains(&at) {
+                        found.push(at);
+                        left.push(unit.block);
+                    }
+                }
+            }
+        }
+        found
     }
 
     /// What leads over the instruction at which an arm begins.

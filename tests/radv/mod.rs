@@ -24,7 +24,9 @@ use serde_json::json;
 
 use crate::support::agreement;
 use crate::support::random_program::Options;
+use crate::support::shaders::{Verdict, verdicts};
 
+mod llvm;
 #[path = "../records/mod.rs"]
 mod records;
 
@@ -72,7 +74,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let list = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
     let required = list.split(',').any(|name| name == REQUIRED);
     let mut trials = Vec::new();
-    for check in ["catalogue", "passes", "matching", "random"] {
+    for check in ["catalogue", "passes", "matching", "random", "corpus"] {
         for wave in ["32", "64"] {
             let title = format!("radv_{wave}::{check}");
             trials.push(match (&missing, required) {
@@ -90,7 +92,57 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
     }
     trials.extend(brought_trials());
+    trials.extend(llvm_trials());
     trials
+}
+
+/// The decoder against LLVM's, where that is installed.
+fn llvm_trials() -> Vec<Trial> {
+    let missing = llvm::program().err();
+    let list = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
+    let required = list.split(',').any(|name| name == llvm::REQUIRED);
+    let checks: [(&str, fn()); 2] = [
+        ("radv_llvm::every_number_is_llvms_opcode", llvm::every_number_is_llvms_opcode),
+        ("radv_llvm::every_instruction_is_printed_alike", llvm::every_instruction_is_printed_alike),
+    ];
+    let trial = |(title, check): (&str, fn())| match (&missing, required) {
+        (Some(why), false) => {
+            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
+        }
+        _ => Trial::test(title, move || {
+            check();
+            Ok(())
+        }),
+    };
+    checks.into_iter().map(trial).collect()
+}
+
+/// Shaders of the corpus that are not executed, with a part of the reason.
+const CORPUS_REFUSED: [(&str, &str); 0] = [];
+
+/// Every shader of the corpus gives the simulator's outputs, or is refused for a reason that is known.
+fn corpus(runner: &RadvRunner) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");
+    let mut problems = Vec::new();
+    let mut right = 0;
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if !name.ends_with(".wgsl") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (entry_point, verdict) in verdicts(runner, name, &text) {
+            let known = |why: &str| {
+                CORPUS_REFUSED.iter().any(|(of, part)| *of == name && why.contains(part))
+            };
+            match verdict {
+                Verdict::Same | Verdict::Close => right += 1,
+                Verdict::Refused(why) if known(&why) || runner.device().driver != MEASURED => {}
+                verdict => problems.push(format!("{name} {entry_point}: {verdict:?}")),
+            }
+        }
+    }
+    assert!(problems.is_empty() && right > 70, "{right} right, {problems:#?}");
 }
 
 /// Runs a check in a child whose environment names the family.
@@ -112,6 +164,7 @@ pub(crate) fn child(asked: &str) {
         "catalogue" => catalogue(&mut runner, wave),
         "passes" => passes(&runner),
         "random" => random(&mut runner, wave),
+        "corpus" => corpus(&runner),
         _ => matching(&runner),
     }
 }

@@ -86,7 +86,9 @@ pub(super) fn text<'a>(output: &'a Output, name: &str) -> Result<&'a str, Failur
 /// What the scalar registers hold at the start.
 fn scalars(output: &Output, groups: &[u32]) -> Result<Vec<Start>, Failure> {
     let given = parse_given_registers(text(output, "ACO IR")?)?;
-    let nir = text(output, "NIR Shader(s)")?;
+    // From Mesa 23 on an intrinsic is `@load_…` in place of `intrinsic load_…`.
+    let nir = text(output, "NIR Shader(s)")?.replace("= @", "= intrinsic ").replace('\n', " \n");
+    let nir = nir.as_str();
     if nir.contains("load_push_constant") {
         return Err("the code reads immediates, whose registers are not known".to_owned());
     }
