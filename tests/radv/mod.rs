@@ -5,10 +5,11 @@
 //! the simulator's; the counts of the five patterns are those that were worked out by hand. The child
 //! is this test program itself, started with [`CHILD`] set: the family is chosen by the environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use lanescope::amd::IssueKind;
+use lanescope::analyze::machine;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::mapping::matching::Match;
 use lanescope::record::ArmOutcome;
@@ -344,6 +345,10 @@ fn brought_trials() -> Vec<Trial> {
         every_figure_says_what_it_is_of();
         Ok(())
     }));
+    trials.push(Trial::test("radv_record::nvidia_has_the_same_kernels", || {
+        nvidia_has_the_same_kernels();
+        Ok(())
+    }));
     let title = "radv_brought::it_is_of_todays_texts";
     trials.push(if missing + left_over == 0 {
         Trial::test(title, || Ok(()))
@@ -359,6 +364,32 @@ fn brought_trials() -> Vec<Trial> {
 
 /// The committed record of the whole catalogue.
 const RECORD: &str = "navi21/catalogue-quick";
+
+/// Hardware counters of NVIDIA's for the same kernels.
+const COUNTERS: [&str; 7] = [
+    "h100-cuda/boundary-counters",
+    "h100-cuda/catalogue-counters",
+    "h100-cuda/grain-counters",
+    "h100-cuda/predication-counters",
+    "h100-cuda/predication-selects",
+    "h100-cuda/sort-counters",
+    "h100-cuda/sparse-counters",
+];
+
+/// Each kernel whose AMD code was executed has NVIDIA's counters, and the same is said of its arms.
+fn nvidia_has_the_same_kernels() {
+    let executed = records::load(RECORD);
+    let on_amd = executed.measurements.iter().filter(|found| found.device.starts_with("radv:"));
+    let mut missing: BTreeSet<&str> = on_amd.map(|found| found.kernel.as_str()).collect();
+    let runs: Vec<_> = COUNTERS.iter().map(|name| records::load(name)).collect();
+    for measurement in runs.iter().flat_map(|run| &run.measurements) {
+        let counted = machine::threads_means(&measurement.counters).is_some();
+        if counted && machine::arms_text(measurement).is_some() {
+            missing.remove(measurement.kernel.as_str());
+        }
+    }
+    assert!(missing.is_empty(), "without counters of NVIDIA's: {missing:?}");
+}
 
 /// The page that is made of it.
 const PAGE: &str = "docs/findings/warps-and-wavefronts.md";
