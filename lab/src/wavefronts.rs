@@ -512,6 +512,7 @@ fn shaders(runner: &RadvRunner, arguments: &Arguments) -> anyhow::Result<bool> {
                 Verdict::Same => ("equal to the simulator's", ""),
                 Verdict::Close => ("equal but for floats that lie close", ""),
                 Verdict::Differs(why) => ("different", why.as_str()),
+                Verdict::Undefined(why) => ("ran, outputs not defined", why.as_str()),
                 Verdict::Refused(why) => ("refused", why.as_str()),
                 Verdict::NoLaunch(why) => ("not launched", why.as_str()),
             };

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use lanescope::amd::decode;
 use lanescope::amd::fields::Format;
-use lanescope::amd::{decode, opcodes};
 use lanescope::run::radv::brought;
 
 /// What `LANESCOPE_REQUIRE` calls it.
@@ -17,15 +17,15 @@ pub(crate) const REQUIRED: &str = "llvm-mc";
 
 const PROGRAMS: [&str; 4] = ["llvm-mc", "llvm-mc-14", "llvm-mc-15", "llvm-mc-19"];
 
-/// Formats with the number of opcodes that their field has room for.
+/// Formats with the number of opcodes that their field has room for; what is above is another format's.
 const FORMATS: [(Format, u16); 13] = [
-    (Format::Sop2, 1 << 7),
-    (Format::Sopk, 1 << 5),
+    (Format::Sop2, 0x60),
+    (Format::Sopk, 0x1d),
     (Format::Sop1, 1 << 8),
     (Format::Sopc, 1 << 7),
     (Format::Sopp, 1 << 7),
     (Format::Smem, 1 << 8),
-    (Format::Vop2, 1 << 6),
+    (Format::Vop2, 0x3e),
     (Format::Vop1, 1 << 8),
     (Format::Vopc, 1 << 8),
     (Format::Vop3, 1 << 10),
@@ -42,25 +42,30 @@ pub(crate) fn program() -> Result<&'static str, String> {
     PROGRAMS.iter().find(knows).copied().ok_or_else(|| "there is no llvm-mc".to_owned())
 }
 
-/// An instruction of an opcode with plain operands: register 0, or 0 where a register will not do.
-fn plain(format: Format, code: u16) -> Vec<u32> {
+/// Instructions of an opcode with plain operands, register 0 or 0: as one of them it can be printed, by what
+/// sources it takes.
+fn plain(format: Format, code: u16) -> Vec<Vec<u32>> {
     let code = u32::from(code);
-    let vector = 256;
-    let three = vector | vector << 9 | vector << 18;
+    let (vector, vcc) = (256, 106);
+    let two = vector | vector << 9;
+    let sources = [two | vector << 18, two, two | vcc << 18, 0];
     match format {
-        Format::Sop2 => vec![0x8000_0000 | code << 23],
-        Format::Sopk => vec![0xb000_0000 | code << 23],
-        Format::Sop1 => vec![0xbe80_0000 | code << 8],
-        Format::Sopc => vec![0xbf00_0000 | code << 16],
-        Format::Sopp => vec![0xbf80_0000 | code << 16],
-        Format::Smem => vec![0xf400_0000 | code << 18, 0xfa00_0000],
-        Format::Vop2 => vec![code << 25 | vector, 0],
-        Format::Vop1 => vec![0x7e00_0000 | code << 9 | vector],
-        Format::Vopc => vec![0x7c00_0000 | code << 17 | vector],
-        Format::Vop3 => vec![0xd400_0000 | code << 16, three],
-        Format::Vop3p => vec![0xcc00_4000 | code << 16, 0x1800_0000 | three],
-        Format::Ds => vec![0xd800_0000 | code << 18, 0],
-        Format::Mubuf => vec![0xe000_0000 | code << 18, 0x8000_0000],
+        Format::Sop2 => vec![vec![0x8000_0000 | code << 23]],
+        Format::Sopk => vec![vec![0xb000_0000 | code << 23]],
+        Format::Sop1 => vec![vec![0xbe80_0000 | code << 8]],
+        Format::Sopc => vec![vec![0xbf00_0000 | code << 16]],
+        Format::Sopp => vec![vec![0xbf80_0000 | code << 16]],
+        Format::Smem => vec![vec![0xf400_0000 | code << 18, 0xfa00_0000]],
+        Format::Vop2 => vec![vec![code << 25 | vector], vec![code << 25 | vector, 0]],
+        Format::Vop1 => vec![vec![0x7e00_0000 | code << 9 | vector]],
+        Format::Vopc => vec![vec![0x7c00_0000 | code << 17 | vector]],
+        Format::Vop3 => sources.map(|sources| vec![0xd400_0000 | code << 16, sources]).to_vec(),
+        Format::Vop3p => {
+            sources.map(|sources| vec![0xcc00_4000 | code << 16, 0x1800_0000 | sources]).to_vec()
+        }
+        // Of the workgroup's memory, and of that of all.
+        Format::Ds => [0, 1 << 17].map(|all| vec![0xd800_0000 | code << 18 | all, 0]).to_vec(),
+        Format::Mubuf => vec![vec![0xe000_0000 | code << 18, 0x8000_0000]],
     }
 }
 
@@ -115,31 +120,41 @@ fn stem(name: &str) -> &str {
     endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
-/// Numbers whose opcode is here and not there, or by another name, each as `format number: here, there`.
-pub(crate) fn differences() -> Vec<String> {
+/// Opcodes of which one is here and not there, or by another name, as `format: here, there`.
+fn differences() -> Vec<String> {
     let program = program().unwrap();
     let mut found = Vec::new();
     for (format, count) in FORMATS {
-        let words: Vec<Vec<u32>> = (0..count).map(|code| plain(format, code)).collect();
+        let forms: Vec<(u16, Vec<u32>)> = (0..count)
+            .flat_map(|code| plain(format, code).into_iter().map(move |words| (code, words)))
+            .collect();
+        let words: Vec<Vec<u32>> = forms.iter().map(|(_, words)| words.clone()).collect();
         let [narrow, wide] = [32, 64].map(|wave| printed(program, &words, wave).unwrap());
-        for (code, (narrow, wide)) in (0..count).zip(narrow.into_iter().zip(wide)) {
-            let there = narrow.or(wide);
-            let here = opcodes::row(format, code).map(|row| row.name);
-            let alike = match (&there, here) {
-                (Some(there), Some(here)) => stem(there) == here,
-                (there, here) => there.is_none() && here.is_none(),
-            };
-            if !alike {
-                found.push(format!("{format:?} {code:#x}: {here:?}, {there:?}"));
+        let mut there: BTreeMap<u16, String> = BTreeMap::new();
+        let mut here: BTreeMap<u16, String> = BTreeMap::new();
+        for ((code, words), printed) in forms.iter().zip(narrow.into_iter().zip(wide)) {
+            if let Some(name) = printed.0.or(printed.1) {
+                there.insert(*code, stem(&name).to_owned());
+            }
+            if let Ok(one) = decode(words, 0) {
+                here.insert(*code, stem(&one.mnemonic()).to_owned());
+            }
+        }
+        for code in 0..count {
+            let (here, there) = (here.get(&code), there.get(&code));
+            if here != there {
+                let name =
+                    |name: Option<&String>| name.map_or("nothing", String::as_str).to_owned();
+                found.push(format!("{format:?}: {}, {}", name(here), name(there)));
             }
         }
     }
     found
 }
 
-/// Instructions of a code, of which LLVM prints another mnemonic, by what stands here and there; and how many
+/// Instructions of codes of which LLVM prints another mnemonic, by what stands here and there; and how many
 /// different ones there were.
-pub(crate) fn misprints(codes: &[(u32, &[u32])]) -> (usize, BTreeMap<Vec<u32>, String>) {
+fn misprints(codes: &[(u32, &[u32])]) -> (usize, BTreeMap<Vec<u32>, String>) {
     let program = program().unwrap();
     let mut all = 0;
     let mut found = BTreeMap::new();
@@ -165,8 +180,34 @@ pub(crate) fn misprints(codes: &[(u32, &[u32])]) -> (usize, BTreeMap<Vec<u32>, S
     (all, found)
 }
 
-/// Numbers whose opcode is here and not there, or by another name, each as [`differences`] words it.
-const DIFFERENT: [&str; 0] = [];
+/// Opcodes that are known on one side alone, as [`differences`] words them: those for other stages than compute,
+/// for debuggers and for what all workgroups share, which are refused as unknown numbers; and long forms that
+/// LLVM's opcodes do not have and no compiler writes.
+const DIFFERENT: [&str; 23] = [
+    "Sopk: nothing, s_version",
+    "Sop1: nothing, s_rfe_b64",
+    "Sopp: nothing, s_wakeup",
+    "Sopp: nothing, s_endpgm_saved",
+    "Sopp: nothing, s_endpgm_ordered_ps_done",
+    "Sopp: nothing, s_code_end",
+    "Sopp: nothing, s_wait_idle",
+    "Vop1: nothing, v_pipeflush",
+    "Vop1: nothing, v_clrexcp",
+    "Vop3: nothing, v_pipeflush",
+    "Vop3: nothing, v_clrexcp",
+    "Vop3: nothing, v_interp_p1_f32",
+    "Vop3: nothing, v_interp_p2_f32",
+    "Vop3: nothing, v_interp_mov_f32",
+    "Ds: nothing, ds_gws_sema_release_all",
+    "Ds: nothing, ds_gws_sema_v",
+    "Ds: nothing, ds_gws_sema_p",
+    "Vop3: v_dot2c_f32_f16, nothing",
+    "Vop3: v_dot4c_i32_i8, nothing",
+    "Vop3: v_pk_fmac_f16, nothing",
+    "Vop3: v_readfirstlane_b32, nothing",
+    "Vop3: v_swap_b32, nothing",
+    "Vop3: v_swaprel_b32, nothing",
+];
 
 pub(super) fn every_number_is_llvms_opcode() {
     let found = differences();
@@ -182,5 +223,12 @@ pub(super) fn every_instruction_is_printed_alike() {
     let codes: Vec<(u32, &[u32])> =
         codes.iter().map(|(wave, words)| (*wave, words.as_slice())).collect();
     let (all, found) = misprints(&codes);
-    assert!(all > 5_000 && found.is_empty(), "{all} instructions; {found:#x?}");
+    // The known misprint, whose words are fixtures of the decoder's own tests: a load into registers of which the
+    // last are VCC.
+    let known = |words: &Vec<u32>| {
+        let one = decode(words, 0).unwrap();
+        one.mnemonic() == "s_buffer_load_dwordx4" && one.destination == 104
+    };
+    let unknown: Vec<_> = found.iter().filter(|(words, _)| !known(words)).collect();
+    assert!(all > 5_000 && unknown.is_empty(), "{all} instructions; {unknown:#x?}");
 }
