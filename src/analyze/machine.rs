@@ -28,12 +28,12 @@ pub struct MachineLine {
 }
 
 impl MachineLine {
-    /// Returns the mean active lanes; nothing where the line never ran.
+    /// Returns the mean active lanes; `None` if the line never ran.
     pub fn threads_mean(&self) -> Option<f64> {
         mean(self.thread_inst_executed, self.inst_executed)
     }
 
-    /// Returns the mean active lanes that no predicate turned off; nothing where the line never ran.
+    /// Returns the mean active lanes that no predicate turned off; `None` if the line never ran.
     pub fn threads_pred_on_mean(&self) -> Option<f64> {
         mean(self.thread_inst_executed_pred_on, self.inst_executed)
     }
@@ -122,7 +122,7 @@ pub struct ExecutedCode {
     pub parameters: BTreeMap<String, Value>,
     /// Lanes of a wave.
     pub width: Width,
-    /// The mean of lanes that vector instructions had; nothing where none was executed.
+    /// The mean of lanes that vector instructions had; `None` if none was executed.
     pub lanes_mean: Option<f64>,
     /// Instructions of all kinds that waves executed.
     pub instructions: f64,
@@ -163,7 +163,7 @@ pub fn executed(run: &Run) -> Vec<ExecutedCode> {
     run.measurements.iter().filter_map(row).collect()
 }
 
-/// Returns the value of a counter by NVIDIA's name; nothing where it was not read.
+/// Returns the value of a counter by NVIDIA's name; `None` if it was not read.
 pub fn counter(measurement: &Measurement, name: &str) -> Option<f64> {
     find_value(&measurement.counters, name)
 }
@@ -174,7 +174,7 @@ pub(super) fn find_value(counters: &[Counter], name: &str) -> Option<f64> {
 }
 
 /// Returns the mean active lanes of a whole launch, all and those that no predicate turned off, from
-/// counts of its instructions; nothing where those were not read.
+/// counts of its instructions; `None` if those were not read.
 pub fn threads_means(counters: &[Counter]) -> Option<[f64; 2]> {
     let executed = find_value(counters, "smsp__sass_inst_executed").filter(|count| *count > 0.0)?;
     let threads = find_value(counters, "smsp__sass_thread_inst_executed")?;

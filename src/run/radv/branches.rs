@@ -83,7 +83,7 @@ impl UnitWalk<'_> {
                 Some(_) => own.get(&block).copied().unwrap_or_default(),
                 None => {
                     let count = self.counted.counts.get(block);
-                    count.map_or((0, 0), |count| (count.issues.0, count.lanes.0))
+                    count.map_or((0, 0), |count| (count.executions.0, count.lanes.0))
                 }
             };
             self.units.push(Unit { way: way.clone(), block, ran });
