@@ -1,9 +1,12 @@
-//! Tells the program which commit its sources are at, so that records can say it.
+//! Tells the program which commit its sources are at, so that records can say it; and lists the families' CPU
+//! references, so that a new one is a file and no list has to name it.
 //!
-//! Nothing else can: a binary may run on a machine that has no checkout. Without git, or outside a
-//! checkout, the variables stay unset and records hold `null`.
+//! Nothing else can tell the commit: a binary may run on a machine that has no checkout. Without git, or outside
+//! a checkout, the variables stay unset and records hold `null`.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs, io};
 
 /// What the program is built from.
 const SOURCES: [&str; 6] = ["src", "crates", "shaders", "Cargo.toml", "Cargo.lock", "build.rs"];
@@ -14,13 +17,47 @@ fn git(arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
+/// The folder of the families' CPU references.
+const REFERENCES: &str = "src/kernel/reference/families";
+
+/// Writes a module for each file of [`REFERENCES`], the list of their tables, and the list of their JavaScript.
+#[expect(clippy::disallowed_methods, reason = "the folder of what a build makes")]
+fn list_references(out: &Path) -> io::Result<()> {
+    let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+    let folder = root.join(REFERENCES);
+    let entries = fs::read_dir(&folder)?.map(|entry| Ok(entry?.path()));
+    let mut paths = entries.collect::<io::Result<Vec<PathBuf>>>()?;
+    paths.sort();
+    let (mut modules, mut tables, mut scripts) = (String::new(), String::new(), String::new());
+    for path in &paths {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("rs") => {
+                modules += &format!("#[path = {path:?}]\nmod {stem};\n");
+                tables += &format!("    {stem}::REFERENCES,\n");
+            }
+            Some("js") => scripts += &format!("    include_str!({path:?}),\n"),
+            _ => {}
+        }
+    }
+    let text = format!(
+        "{modules}\npub(super) const ALL: &[&[(&str, By)]] = &[\n{tables}];\n\n/// The references in \
+         JavaScript, entries of an object.\npub const JAVASCRIPT: &[&str] = &[\n{scripts}];\n"
+    );
+    fs::write(out.join("references.rs"), text)
+}
+
 fn main() {
+    let out = env::var_os("OUT_DIR").map(PathBuf::from).expect("cargo names a folder for output");
+    if let Err(error) = list_references(&out) {
+        panic!("{REFERENCES} cannot be listed: {error}");
+    }
     for path in SOURCES {
         println!("cargo::rerun-if-changed={path}");
     }
     for name in ["HEAD", "index", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", name])
-            && std::path::Path::new(&path).exists()
+            && Path::new(&path).exists()
         {
             println!("cargo::rerun-if-changed={path}");
         }

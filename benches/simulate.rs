@@ -2,7 +2,7 @@
 //!
 //! Input: the sealed `uniform` kernel at a small n. Output: criterion's reports; its throughput is
 //! in lane-operations, the operations that blocks count times the lanes that execute them, and in
-//! subgroup-instructions, those operations times issues. One thread, so that the figures are a
+//! subgroup-instructions, those operations times executions. One thread, so that the figures are a
 //! core's.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -60,7 +60,7 @@ fn simulate(criterion: &mut Criterion) {
             let counts = outcome.blocks.iter().zip(program.blocks());
             let done = counts.map(|(counts, block)| {
                 let times =
-                    if unit == "lane_operations" { counts.lanes.0 } else { counts.issues.0 };
+                    if unit == "lane_operations" { counts.lanes.0 } else { counts.executions.0 };
                 times * block.ops
             });
             group.throughput(Throughput::Elements(done.sum()));

@@ -133,7 +133,7 @@
 //! | `src/fixtures.rs` | the synthetic runs that table, chart and page tests share |
 //! | `tests/architecture` | who may use whom |
 //! | `tests/main.rs` | the program and the drivers from outside; the guide to all tests |
-//! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
+//! | `tests/support/model.rs` | executions and lanes of the five patterns, from the input data alone |
 //!
 //! `.ci/run` runs them all with lavapipe and SwiftShader installed, where a skipped test is a
 //! failure.

@@ -180,7 +180,7 @@ pub struct Profiled {
 }
 
 impl Profiled {
-    /// Mean active lanes over the width; nothing where nothing was executed.
+    /// Mean active lanes over the width; `None` if nothing was executed.
     pub fn efficiency(&self) -> Option<Ratio> {
         self.measurement.efficiency_ratio
     }

@@ -19,7 +19,7 @@
 //! | `tests/textures` | kernels that bind textures, every format, random reads: simulator and drivers |
 //! | `tests/web` | the pages for browsers: counts, outputs, what may be missing, policies, records, links, limits |
 //! | `tests/worth` | advice: shaders with a known cause, edits beside what trials say |
-//! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
+//! | `tests/support/model.rs` | executions and lanes of the five patterns, from the input data alone |
 //!
 //! [`LONG`] lists the tests that take most of the time: they are *ignored* unless `LANESCOPE_LONG` is set, as
 //! `.ci/run` does, and so is what drivers show at widths that another stands for.

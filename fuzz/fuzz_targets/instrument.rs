@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use lanescope::instrument::{InstrumentError, Instrumented, Method, Options};
+use lanescope::instrument::{InstrumentError, Instrumented, CounterScheme, Options};
 use lanescope::program::{Program, emit_all};
 use lanescope_fuzz::{input, let_panics_unwind, mutate, programs};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
@@ -12,7 +12,7 @@ fuzz_target!(init: let_panics_unwind(), |data: &[u8]| {
     let Some((text, option)) = input(data) else { return };
     for program in programs(text) {
         let options = Options {
-            method: [Method::Executed, Method::Histogram, Method::Derived, Method::Estimated]
+            method: [CounterScheme::Executed, CounterScheme::Histogram, CounterScheme::Derived, CounterScheme::Estimated]
                 [usize::from(option % 4)],
             subgroup_width_max: [4, 32, 64, 128][usize::from(option / 4 % 4)],
             counter_bytes_max: [1 << 12, 1 << 20][usize::from(option / 16 % 2)],

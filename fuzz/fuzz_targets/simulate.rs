@@ -108,7 +108,7 @@ fn consistent(program: &Program, outcome: &Outcome, width: Width) {
     assert_eq!(outcome.blocks.len(), program.blocks().len());
     for block in &outcome.blocks {
         assert_eq!(block.histogram.len(), width.index());
-        assert_eq!(block.histogram.iter().sum::<u64>(), block.issues.0);
+        assert_eq!(block.histogram.iter().sum::<u64>(), block.executions.0);
         let lanes: u64 = (1..).zip(&block.histogram).map(|(lanes, count)| lanes * count).sum();
         assert_eq!(lanes, block.lanes.0);
     }

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// Leave out statements before a `break`, `continue` or `return` in the same `if`.
     #[arg(long)]
     plain_exits: bool,
-    /// Write no `switch`: NVIDIA's driver issues a case once for each way that leads to it.
+    /// Write no `switch`: NVIDIA's driver executes a case once for each way that leads to it.
     #[arg(long)]
     without_switch: bool,
     /// Go on after a disagreement and shrink nothing; the exit code is still 1.
@@ -74,7 +74,7 @@ struct Totals {
     blocks: u64,
     blocks_min: Option<usize>,
     blocks_idle: u64,
-    issues: u64,
+    executions: u64,
     lanes: u64,
     forms: BTreeMap<&'static str, u64>,
 }
@@ -212,7 +212,7 @@ impl Totals {
         self.blocks_idle += comparison.blocks_idle as u64;
         self.blocks_min =
             Some(self.blocks_min.map_or(comparison.blocks, |n| n.min(comparison.blocks)));
-        self.issues += comparison.issues;
+        self.executions += comparison.executions;
         self.lanes += comparison.lanes;
         for (form, count) in program.forms() {
             *self.forms.entry(form).or_default() += count;
@@ -227,7 +227,7 @@ impl Totals {
         writeln!(
             out,
             "{} programs in {:.1} s ({:.1} a second), {} differ; {} blocks (at least {} a program, \
-             {} never executed), {} issues of {} lanes",
+             {} never executed), {} executions of {} lanes",
             self.programs,
             elapsed.as_secs_f64(),
             self.programs as f64 / elapsed.as_secs_f64(),
@@ -235,7 +235,7 @@ impl Totals {
             self.blocks,
             self.blocks_min.unwrap_or(0),
             self.blocks_idle,
-            self.issues,
+            self.executions,
             self.lanes
         )
     }

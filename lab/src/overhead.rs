@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use lanescope::instrument::Method;
+use lanescope::instrument::CounterScheme;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::record::{self, Tool, Value};
 use lanescope::run::worker::WorkerRunner;
@@ -87,7 +87,7 @@ fn times(
     set: &Set,
     arguments: &Arguments,
     device: &mut WorkerRunner,
-    counting: Option<Method>,
+    counting: Option<CounterScheme>,
 ) -> anyhow::Result<Vec<f64>> {
     let options = TimeOptions {
         budget: Duration::from_secs_f64(arguments.seconds),
@@ -122,8 +122,8 @@ fn measure(
     device: &mut WorkerRunner,
 ) -> anyhow::Result<(Json, bool)> {
     let plain = times(set, arguments, device, None)?;
-    let derived = times(set, arguments, device, Some(Method::Derived))?;
-    let executed = times(set, arguments, device, Some(Method::Executed))?;
+    let derived = times(set, arguments, device, Some(CounterScheme::Derived))?;
+    let executed = times(set, arguments, device, Some(CounterScheme::Executed))?;
     let mut rows = Vec::new();
     let (mut all_same, mut logarithms) = (true, [0.0, 0.0]);
     for (index, launch) in set.launches.iter().enumerate() {

@@ -128,7 +128,7 @@ fn simulator(launch: &Launch, runs: u32) -> anyhow::Result<Vec<Json>> {
             seconds.push(least);
             let counts = outcome.blocks.iter().zip(program.blocks());
             operations = counts.fold((0, 0), |(issued, done), (counts, block)| {
-                (issued + counts.issues.0 * block.ops, done + counts.lanes.0 * block.ops)
+                (issued + counts.executions.0 * block.ops, done + counts.lanes.0 * block.ops)
             });
         }
         rows.push(json!({

@@ -77,9 +77,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let width = Width::new(arguments.width)?;
     let mut groups = Vec::new();
     if arguments.count > 0 {
-        groups.push(verified("corpus", &corpus()?, width));
-        groups.push(verified("catalogue", &catalogue()?, width));
-        groups.push(verified("random programs", &random(arguments.seed, arguments.count), width));
+        groups.push(verify_group("corpus", &corpus()?, width));
+        groups.push(verify_group("catalogue", &catalogue()?, width));
+        groups.push(verify_group(
+            "random programs",
+            &random(arguments.seed, arguments.count),
+            width,
+        ));
     }
     let mut beside = Vec::new();
     for path in &arguments.beside {
@@ -262,7 +266,7 @@ fn random(seed: u64, count: u64) -> Vec<Launch> {
 }
 
 /// Verifies the trials of launches.
-fn verified(of: &str, launches: &[Launch], width: Width) -> Group {
+fn verify_group(of: &str, launches: &[Launch], width: Width) -> Group {
     let found: Vec<Option<Vec<Verified>>> = launches
         .par_iter()
         .map(|launch| verify(launch, width, Budget::Operations(OPERATIONS)))

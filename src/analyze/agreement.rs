@@ -35,7 +35,7 @@ pub struct Difference {
     pub place: (String, u32),
     /// What differs.
     pub quantity: Quantity,
-    /// The first measurement's count; nothing where it has no such block.
+    /// The first measurement's count; `None` if it has no such block.
     pub left: Option<u64>,
     /// The second measurement's count.
     pub right: Option<u64>,

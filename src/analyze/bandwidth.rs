@@ -14,12 +14,12 @@ use crate::units::approximate;
 pub struct Bandwidth {
     /// Bytes that must move over the median time, in bytes a second.
     pub bytes_per_s: f64,
-    /// That over the device's measured copy rate; nothing where that was not measured. Above 1
+    /// That over the device's measured copy rate; `None` if that was not measured. Above 1
     /// where a cache holds the data, or where reading is faster than copying.
     pub copy_rate: Option<Ratio>,
 }
 
-/// Works out the rate of `measurement`; nothing where it has no time or its kernel says no bytes.
+/// Works out the rate of `measurement`; `None` if it has no time or its kernel says no bytes.
 pub fn bandwidth(run: &Run, measurement: &Measurement) -> Option<Bandwidth> {
     let bytes = measurement.bytes_moved_min?;
     let time = measurement.time.as_ref()?.median_ns;

@@ -45,13 +45,13 @@ impl Work {
         self.subgroup_operations * u128::from(width.lanes())
     }
 
-    /// Returns the mean active lanes; nothing where nothing was executed.
+    /// Returns the mean active lanes; `None` if nothing was executed.
     pub fn active_lanes_mean(self) -> Option<f64> {
         ratio(self.lane_operations, self.subgroup_operations)
     }
 }
 
-/// Divides two sums; nothing where the divisor is zero.
+/// Divides two sums; `None` if the divisor is zero.
 #[expect(clippy::cast_precision_loss, reason = "a ratio of counts is shown to a few digits")]
 pub(super) fn ratio(dividend: u128, divisor: u128) -> Option<f64> {
     (divisor != 0).then(|| dividend as f64 / divisor as f64)

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::counts::{active_lanes_mean, efficiency};
-use super::names::{device_label, parameters_text, short_name};
+use super::names::{device_label, is_simulated, parameters_text, short_name};
 use super::rounds::{median_time, overlap, ticks_by_round};
 use super::usual::Usual;
 use crate::record::{FigureLine, FigureNote, FigureY, Measurement, Run, Status, Value};
@@ -126,7 +126,7 @@ fn devices_text(run: &Run, found: &[&Measurement]) -> String {
         let width = measurement.subgroup_width.map(|width| width.lanes());
         let named = match width {
             // Simulators are named by their width.
-            Some(width) if !label.starts_with("sim:") => format!("{label}, {width} lanes"),
+            Some(width) if !is_simulated(run, measurement) => format!("{label}, {width} lanes"),
             _ => label,
         };
         if !devices.contains(&named) {
@@ -314,7 +314,7 @@ fn number(measurement: &Measurement, name: &str) -> Option<f64> {
     }
 }
 
-/// The device's part of a curve's name: nothing where the figure has but one device, or names tell
+/// The device's part of a curve's name: empty if the figure has but one device, or names tell
 /// widths, at which all devices count the same.
 fn prefix(run: &Run, by_width: bool, measurements: &[&Measurement], device: &str) -> String {
     if by_width || measurements.iter().all(|measurement| measurement.device == device) {

@@ -40,9 +40,9 @@ pub struct ExplainedTime {
     pub time_ns: Nanoseconds,
     /// What idle lanes can explain at most.
     pub idle_ns_max: Nanoseconds,
-    /// What memory explains at least; nothing where the bytes or the copy rate are not known.
+    /// What memory explains at least; `None` if the bytes or the copy rate are not known.
     pub memory_ns_min: Option<Nanoseconds>,
-    /// What multiply-adds explain at least; nothing where they or their rate are not known.
+    /// What multiply-adds explain at least; `None` if they or their rate are not known.
     pub fma_ns_min: Option<Nanoseconds>,
     /// What it comes to.
     pub verdict: TimeVerdict,
@@ -64,7 +64,7 @@ pub enum TimeVerdict {
     Neither,
 }
 
-/// Says what the time of `measurement` can come from; nothing where it was not timed or not counted, or
+/// Says what the time of `measurement` can come from; `None` if it was not timed or not counted, or
 /// its work was removed.
 pub fn explain(run: &Run, measurement: &Measurement) -> Option<ExplainedTime> {
     if plausibility(run, measurement).is_removed() {

@@ -48,7 +48,7 @@ pub struct GalleryDevice {
 /// A launch's figures at the largest size that any record has, one of each record that has that size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GalleryFigures {
-    /// The size; nothing where the launch has none.
+    /// The size; `None` if the launch has none.
     pub size: Option<i64>,
     efficiencies: Vec<f64>,
     ratios: Vec<f64>,

@@ -57,9 +57,9 @@ pub struct SourceLine {
     pub file: String,
     /// Its number, from 1.
     pub number: u32,
-    /// Its text; nothing where the run does not hold it.
+    /// Its text; `None` if the run does not hold it.
     pub text: Option<String>,
-    /// A cell for each column; nothing where no operation of the line was counted.
+    /// A cell for each column; `None` if no operation of the line was counted.
     pub cells: Vec<Option<LineCell>>,
 }
 
@@ -70,7 +70,7 @@ pub struct LineCell {
     pub operations: u64,
     /// Σ operations × executions and Σ operations × lanes of the line.
     pub work: Work,
-    /// Mean active lanes; nothing where the line was never executed.
+    /// Mean active lanes; `None` if the line was never executed.
     pub active_lanes_mean: Option<f64>,
     /// Mean active lanes over the width.
     pub efficiency: Option<Ratio>,

@@ -31,12 +31,12 @@ pub struct MachineLine {
 }
 
 impl MachineLine {
-    /// Returns the mean active lanes; nothing where the line never ran.
+    /// Returns the mean active lanes; `None` if the line never ran.
     pub fn threads_mean(&self) -> Option<f64> {
         mean(self.thread_inst_executed, self.inst_executed)
     }
 
-    /// Returns the mean active lanes that no predicate turned off; nothing where the line never ran.
+    /// Returns the mean active lanes that no predicate turned off; `None` if the line never ran.
     pub fn threads_pred_on_mean(&self) -> Option<f64> {
         mean(self.thread_inst_executed_pred_on, self.inst_executed)
     }
@@ -128,7 +128,7 @@ pub struct MachineRow {
     /// The mean active lanes by the source, of this device or of the simulator of its width.
     pub source_lanes_mean: Option<f64>,
     /// The mean of lanes that vector instructions had, or that all had where the hardware counted;
-    /// nothing where none was executed.
+    /// `None` if none was executed.
     pub lanes_mean: Option<f64>,
     /// Those of them that no predicate turned off, where that was counted.
     pub lanes_on_mean: Option<f64>,
@@ -263,7 +263,7 @@ pub fn operation_count(measurement: &Measurement, start: &str) -> u64 {
     instructions.map(|instruction| instruction.inst_executed).sum()
 }
 
-/// Returns the value of a counter by NVIDIA's name; nothing where it was not read.
+/// Returns the value of a counter by NVIDIA's name; `None` if it was not read.
 pub fn counter(measurement: &Measurement, name: &str) -> Option<f64> {
     find_value(&measurement.counters, name)
 }
@@ -274,7 +274,7 @@ pub(super) fn find_value(counters: &[Counter], name: &str) -> Option<f64> {
 }
 
 /// Returns the mean active lanes of a whole launch, all and those that no predicate turned off, from
-/// counts of its instructions; nothing where those were not read.
+/// counts of its instructions; `None` if those were not read.
 pub fn threads_means(counters: &[Counter]) -> Option<[f64; 2]> {
     let executed = find_value(counters, "smsp__sass_inst_executed").filter(|count| *count > 0.0)?;
     let threads = find_value(counters, "smsp__sass_thread_inst_executed")?;

@@ -62,7 +62,7 @@ pub struct MemoryView {
     pub rows: Vec<MemoryRow>,
     /// What subgroups wait at the barriers of each line.
     pub waits: Vec<BarrierWait>,
-    /// What all of them wait, as part of what the watched workgroups did and waited; nothing where
+    /// What all of them wait, as part of what the watched workgroups did and waited; `None` if
     /// there are no barriers.
     pub waited: Option<Ratio>,
     /// Lanes of subgroups that no invocation fills, as part of all lanes launched.
@@ -80,7 +80,7 @@ fn add(sum: &mut Option<Cost>, part: Option<Cost>) {
     }
 }
 
-/// Makes the view of a device; nothing where nobody looked at its memory.
+/// Makes the view of a device; `None` if nobody looked at its memory.
 pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
     let MemoryUse { dispatches } = device.memory.as_ref()?;
     let mut all: BTreeMap<(u32, &Option<String>, Touching), AccessCost> = BTreeMap::new();

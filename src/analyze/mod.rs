@@ -50,6 +50,7 @@ mod summary;
 mod tests;
 mod totals;
 mod traces;
+mod traffic;
 mod usual;
 mod width_costs;
 mod width_profile;
@@ -105,6 +106,7 @@ pub use traces::{
     SpreadRow, Strand, TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, spreads, trace_of,
     traces,
 };
+pub use traffic::{TrafficRow, traffic_beside_counters};
 pub use width_costs::{
     CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost, WidthWork, width_costs, width_sentences,
 };

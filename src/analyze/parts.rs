@@ -19,7 +19,7 @@ use crate::record::Value;
 pub struct SummaryPart {
     /// The family, such as `five_patterns`; empty for a kernel without one.
     pub family: String,
-    /// The form, such as `sealed`; nothing where the kernels have none.
+    /// The form, such as `sealed`; `None` if the kernels have none.
     pub form: Option<String>,
     /// The devices that have rows in it.
     pub devices: Vec<DeviceSummary>,

@@ -27,9 +27,9 @@ pub struct PredictionRow {
     pub width: Option<Width>,
     /// Mean active lanes, measured.
     pub active_lanes_mean: Option<f64>,
-    /// Mean active lanes, simulated; nothing where the run has no simulator at that width and size.
+    /// Mean active lanes, simulated; `None` if the run has no simulator at that width and size.
     pub active_lanes_mean_simulated: Option<f64>,
-    /// Σ operations × executions, measured; nothing where nothing was counted.
+    /// Σ operations × executions, measured; `None` if nothing was counted.
     pub subgroup_operations: Option<u128>,
     /// Σ operations × executions, simulated.
     pub subgroup_operations_simulated: Option<u128>,

@@ -38,7 +38,7 @@ pub struct Profile {
     pub source_sha256: String,
     /// The source's file name; empty where the run does not hold the text.
     pub file: String,
-    /// The source's text; nothing where the run does not hold it.
+    /// The source's text; `None` if the run does not hold it.
     pub text: Option<SourceText>,
     /// One for each measurement, those that failed too.
     pub devices: Vec<DeviceProfile>,
@@ -101,9 +101,9 @@ pub struct DeviceProfile {
     pub cpu_driver: bool,
     /// What a driver's counts are worth.
     pub trust: Trust,
-    /// What the self-test says of the shader's forms of control flow; nothing where it was not asked.
+    /// What the self-test says of the shader's forms of control flow; `None` if it was not asked.
     pub judged: Option<ShaderTrust>,
-    /// Time from the device being open to the counts being there; nothing where it was not taken.
+    /// Time from the device being open to the counts being there; `None` if it was not taken.
     pub answer: Option<Nanoseconds>,
     /// How the measurement ended.
     pub status: Status,
@@ -113,7 +113,7 @@ pub struct DeviceProfile {
     pub output: Output,
     /// Whether the counted module had bounds, loop and division checks.
     pub checked: bool,
-    /// Its time; nothing where it was not timed.
+    /// Its time; `None` if it was not timed.
     pub time: Option<ProfileTime>,
     /// Findings about the device and about the measurement.
     pub flags: Vec<Flag>,
@@ -130,9 +130,9 @@ pub struct DeviceProfile {
     pub schedules: Vec<Ratio>,
     /// What other shapes of workgroups count, where they were tried.
     pub shapes: Option<Shapes>,
-    /// What changes to the launch would have saved; nothing where none was tried.
+    /// What changes to the launch would have saved; `None` if none was tried.
     pub what_if: Option<WhatIf>,
-    /// What was seen of memory; nothing where nobody looked.
+    /// What was seen of memory; `None` if nobody looked.
     pub memory: Option<MemoryUse>,
     /// What the contents that were made up decide.
     pub made_up: Vec<MadeUp>,
@@ -149,7 +149,7 @@ pub struct ProfileTime {
     pub interval: [Nanoseconds; 2],
     /// Whether the timed module had run-time checks.
     pub checked: bool,
-    /// The median without them, and the checked time over it, round by round; nothing where it was not
+    /// The median without them, and the checked time over it, round by round; `None` if it was not
     /// taken.
     pub unchecked: Option<(Nanoseconds, Option<PairedRatio>)>,
     /// The median of the modules that count over the plain one's.
@@ -207,16 +207,16 @@ pub struct LineProfile {
     pub operations: u64,
     /// Σ operations × executions and Σ operations × lanes of the line.
     pub work: Work,
-    /// Mean active lanes; nothing where the line was never executed.
+    /// Mean active lanes; `None` if the line was never executed.
     pub active_lanes_mean: Option<f64>,
     /// Mean active lanes over the width.
     pub efficiency: Option<Ratio>,
     /// The line's part of all subgroup operations.
     pub share: Option<Ratio>,
-    /// Subgroup operations that full subgroups would not need: those × (1 − efficiency). Nothing where the
+    /// Subgroup operations that full subgroups would not need: those × (1 − efficiency). `None` if the
     /// width is not known.
     pub wasted: Option<f64>,
-    /// Element k: subgroup operations of the line with k + 1 active lanes. Nothing where a block on the line
+    /// Element k: subgroup operations of the line with k + 1 active lanes. `None` if a block on the line
     /// has no histogram.
     pub histogram: Option<Vec<u128>>,
     /// The blocks with operations on the line.
@@ -235,7 +235,7 @@ impl Profile {
         faults
     }
 
-    /// Says which lines follow contents that were made up, a sentence; nothing where none do.
+    /// Says which lines follow contents that were made up, a sentence; `None` if none do.
     pub fn made_up_note(&self) -> Option<String> {
         let made_up = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty())?;
         let said = |what: fn(&MadeUp) -> &Vec<u32>, words: [&str; 2]| {
@@ -290,7 +290,7 @@ impl LineProfile {
 }
 
 impl DeviceProfile {
-    /// Returns the figures of a line; nothing where it has no operations.
+    /// Returns the figures of a line; `None` if it has no operations.
     pub fn line(&self, number: u32) -> Option<&LineProfile> {
         self.lines.iter().find(|line| line.line == number)
     }
@@ -302,7 +302,7 @@ impl DeviceProfile {
         of.flat_map(|flag| flag.lines.iter().copied()).collect()
     }
 
-    /// Says of how many schedules the figures are, in a sentence; nothing where they depend on none.
+    /// Says of how many schedules the figures are, in a sentence; `None` if they depend on none.
     pub fn schedule_note(&self) -> Option<String> {
         let lines = self.schedule_lines();
         if lines.is_empty() {

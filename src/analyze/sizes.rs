@@ -19,14 +19,14 @@ use crate::record::{Measurement, Run, Status, Value};
 pub struct SizeSweep {
     /// The family.
     pub family: String,
-    /// What the kernels give, the name of their reference, such as `reduce/blocks`; nothing where
+    /// What the kernels give, the name of their reference, such as `reduce/blocks`; `None` if
     /// the whole family gives the same.
     pub result: Option<String>,
     /// What figures call that.
     pub result_words: Option<String>,
     /// The device's name for people.
     pub device: String,
-    /// The device's copy rate in bytes a second, the ceiling; nothing where it was not measured.
+    /// The device's copy rate in bytes a second, the ceiling; `None` if it was not measured.
     pub copy_bytes_per_s: Option<f64>,
     /// A series for each kernel and set of parameters, in the order of measurement; of more than a
     /// figure shows, those of each kernel's most usual parameters.

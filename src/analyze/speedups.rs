@@ -34,7 +34,7 @@ pub struct SpeedupRow {
     pub kernel: String,
     /// The published speed-up; 2 is twice as fast.
     pub published: f64,
-    /// The measured ones, in the order of the devices; nothing where the ratio was not measured.
+    /// The measured ones, in the order of the devices; `None` if the ratio was not measured.
     /// Where a kernel was timed with several parameters, the `n` of the published figure counts, and
     /// without it the first that has a ratio.
     pub measured: Vec<Option<f64>>,

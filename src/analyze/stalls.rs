@@ -117,7 +117,7 @@ impl Bottleneck {
     }
 }
 
-/// Reads a launch's stalls; nothing where they, or the rate of issue, were not read.
+/// Reads a launch's stalls; `None` if they, or the rate of issue, were not read.
 pub fn read(counters: &[Counter]) -> Option<Reading> {
     let issued = find_value(counters, "sm__inst_executed.avg.per_cycle_active")? / SCHEDULERS;
     let warps = |stall: &&str| {

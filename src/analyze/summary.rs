@@ -64,7 +64,7 @@ pub struct SummaryRow {
     pub width: Option<Width>,
     /// Mean active lanes, measured.
     pub active_lanes_mean: Option<f64>,
-    /// Mean active lanes that the blocks' expectations give; nothing where none has one.
+    /// Mean active lanes that the blocks' expectations give; `None` if none has one.
     pub active_lanes_mean_expected: Option<f64>,
     /// Mean active lanes on the simulator at the same width, where the run has it.
     pub active_lanes_mean_simulated: Option<f64>,

@@ -25,7 +25,7 @@ pub fn by_function<'a>(dispatches: impl IntoIterator<Item = &'a Dispatch>) -> Ve
         let sum = sums.entry(&flow.function).or_default();
         *sum = sum.plus(Work::of_block(block));
     }
-    sorted(sums.into_iter().map(|(name, work)| (name.to_owned(), work)))
+    sort_by_work(sums.into_iter().map(|(name, work)| (name.to_owned(), work)))
 }
 
 /// Sums over each place from which a function is called that is called from several, with all that is done
@@ -43,10 +43,10 @@ pub fn by_call_site<'a>(dispatches: impl IntoIterator<Item = &'a Dispatch>) -> V
     for dispatch in dispatches.into_iter().filter(|dispatch| !dispatch.setup) {
         calls::frames(dispatch).iter().for_each(|frame| add(frame, &mut sums));
     }
-    sorted(sums)
+    sort_by_work(sums)
 }
 
-fn sorted<K>(sums: impl IntoIterator<Item = (K, Work)>) -> Vec<(K, Work)> {
+fn sort_by_work<K>(sums: impl IntoIterator<Item = (K, Work)>) -> Vec<(K, Work)> {
     let mut list: Vec<(K, Work)> = sums.into_iter().collect();
     list.sort_by_key(|(_, work)| std::cmp::Reverse(work.subgroup_operations));
     list

@@ -24,7 +24,7 @@ pub const TRACE_OPERATIONS: u64 = 256;
 pub struct TraceSheet {
     /// The family, or the shader.
     pub family: String,
-    /// The form; nothing where there is none.
+    /// The form; `None` if there is none.
     pub form: Option<String>,
     /// A row for each kernel, with a panel for each width.
     pub rows: Vec<TraceRow>,
@@ -126,7 +126,7 @@ pub fn traces(run: &Run) -> Vec<TraceSheet> {
     sheets.into_iter().map(sheet).collect()
 }
 
-/// The sheet of one kernel, at every width that a simulator ran; nothing where none kept a trace.
+/// The sheet of one kernel, at every width that a simulator ran; `None` if none kept a trace.
 pub fn trace_of(run: &Run, kernel: &str) -> Option<TraceSheet> {
     let measured = run.measurements.iter().filter(|measurement| measurement.kernel == kernel);
     let panels: Vec<TracePanel> =

@@ -25,7 +25,7 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
     if !shared.is_empty() {
         subtitle += &format!("; {}", shared.join(", "));
     }
-    let simulated = table.rows.iter().any(|row| row.label == format!("sim:{}", row.width));
+    let simulated = table.rows.iter().any(|row| row.simulated);
     if simulated {
         subtitle += "; counted by the simulator";
     }
@@ -87,6 +87,6 @@ fn group(row: &BeforeAfterRow, shared: &[&str], one_baseline: bool) -> BarGroup 
 fn detail(row: &BeforeAfterRow, shared: &[&str]) -> String {
     let parameter =
         row.parameters.split(", ").filter(|part| !part.is_empty() && !shared.contains(part));
-    let device = (row.label != format!("sim:{}", row.width)).then_some(row.label.as_str());
+    let device = (!row.simulated).then_some(row.label.as_str());
     device.into_iter().chain(parameter).collect::<Vec<_>>().join(", ")
 }

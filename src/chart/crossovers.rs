@@ -274,7 +274,7 @@ fn measured_values(sheet: &SpeedSheet) -> Vec<f64> {
     values
 }
 
-/// What a curve spans of these values, in brackets; nothing where it has them all.
+/// What a curve spans of these values, in brackets; empty if it has them all.
 fn lacking(values: &[f64], curve: &SpeedCurve) -> String {
     let (Some((first, _)), Some((last, _))) = (curve.points.first(), curve.points.last()) else {
         return String::new();
@@ -290,7 +290,7 @@ fn lacking(values: &[f64], curve: &SpeedCurve) -> String {
     }
 }
 
-/// What a sheet's brackets mean; nothing where it has none.
+/// What a sheet's brackets mean; `None` if it has none.
 fn brackets(sheet: &SpeedSheet) -> Option<&'static str> {
     let values = measured_values(sheet);
     let whole = sheet.curves().all(|curve| lacking(&values, curve).is_empty());

@@ -66,7 +66,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         x: Span { low: least, high: most, logarithmic: table.x_logarithmic },
         y: vertical(table),
     };
-    let numbers = measured(table);
+    let numbers = tabulate(table);
     draw((WIDTH, HEIGHT + numbers.height()), &table.title, |canvas| {
         canvas.text(&table.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let grey = Font::plain(12).colour(GREY);
@@ -279,7 +279,7 @@ fn count(length: usize) -> i32 {
 }
 
 /// The numbers of what was measured.
-fn measured(table: &CurveTable) -> Numbers<'_> {
+fn tabulate(table: &CurveTable) -> Numbers<'_> {
     let measured = table.series.iter().enumerate().filter(|(_, series)| series.measured);
     let rows = measured.map(|(series, curve)| NumberRow {
         series,

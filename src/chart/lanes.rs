@@ -48,7 +48,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
 /// How far a figure may lie from the expected one and still be the same.
 const EXPECTED_WITHIN: f64 = 0.01;
 
-/// What was expected in place of what was counted; nothing where that is the same.
+/// What was expected in place of what was counted; `None` if that is the same.
 fn find_unexpected(row: &SummaryRow) -> Option<f64> {
     let expected = row.active_lanes_mean_expected?;
     let same = |mean: f64| (expected / mean - 1.0).abs() <= EXPECTED_WITHIN;
@@ -117,7 +117,7 @@ pub(super) fn title(quantity: &str, part: &SummaryPart) -> String {
 /// Returns a figure's second line, which says when rows are left out.
 pub(super) fn subtitle(text: &str, part: &SummaryPart) -> String {
     let mut text = text.to_owned();
-    for (name, value) in shared(part) {
+    for (name, value) in find_shared(part) {
         text += &format!("; {name}={value}");
     }
     if part.rows_at_smaller_sizes > 0 {
@@ -145,7 +145,7 @@ pub(super) fn series(part: &SummaryPart, shown: impl Fn(&SummaryRow) -> bool) ->
 }
 
 /// The parameters that have one value on the whole sheet; size and form are said elsewhere where they vary.
-fn shared(part: &SummaryPart) -> BTreeMap<String, String> {
+fn find_shared(part: &SummaryPart) -> BTreeMap<String, String> {
     let mut values: BTreeMap<&String, BTreeSet<String>> = BTreeMap::new();
     let mut count = 0;
     let mut holders: BTreeMap<&String, usize> = BTreeMap::new();
@@ -170,7 +170,7 @@ pub(super) fn groups(
     bar: impl Fn(usize, &SummaryRow) -> Bar,
 ) -> Vec<BarGroup> {
     let mut groups: IndexMap<(String, String), BarGroup> = IndexMap::new();
-    let shared = shared(part);
+    let shared = find_shared(part);
     let said: Vec<&str> = shared.keys().map(String::as_str).chain([SIZE, FORM]).collect();
     let devices = part.devices.iter().filter(|device| device.rows.iter().any(&shown));
     for (series, device) in devices.enumerate() {

@@ -46,6 +46,8 @@ use widths::widths;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use crate::analyze::{
     self, BeforeAfter, CurveTable, Latencies, LatencyRow, Load, SideBySide, SizeSweep, SpeedSheet,
     Speedups, StageSheet, SummaryPart, SummaryRow, TimeRatio, TraceSheet, UndefinedRow,
@@ -60,16 +62,13 @@ use crate::record::Run;
 ///
 /// [`ChartError::Draw`] where drawing fails.
 pub fn draw_all(run: &Run) -> Result<Vec<(Figure, String)>, ChartError> {
-    let mut drawn = Vec::new();
-    for figure in figures(run) {
-        match draw(&figure.drawing) {
-            Ok(svg) => drawn.push((figure, svg)),
-            // A table may hold rows, and none of them what the figure shows.
-            Err(ChartError::Empty(_)) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(drawn)
+    let drawn = figures(run).into_par_iter().filter_map(|figure| match draw(&figure.drawing) {
+        Ok(svg) => Some(Ok((figure, svg))),
+        // A table may hold rows, and none of them what the figure shows.
+        Err(ChartError::Empty(_)) => None,
+        Err(error) => Some(Err(error)),
+    });
+    drawn.collect()
 }
 
 /// Draws a figure.

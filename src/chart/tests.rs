@@ -307,6 +307,7 @@ fn the_figure_of_lanes_before_and_after_says_every_number() {
     let row = |width: u32, before: f64, after: f64| BeforeAfterRow {
         kernel: "sorted".to_owned(),
         baseline: "divergent".to_owned(),
+        simulated: true,
         label: format!("sim:{width}"),
         parameters: "classes=8, n=8192".to_owned(),
         width: Width::new(width).expect("a width"),

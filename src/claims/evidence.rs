@@ -143,7 +143,7 @@ fn is_sound(measurement: &Measurement) -> bool {
 }
 
 /// Points that say whether outputs were right, 1, or wrong, 0.
-pub(super) fn verified(records: &[Record], of: &Selector, scope: &Scope) -> Vec<Point> {
+pub(super) fn find_verified(records: &[Record], of: &Selector, scope: &Scope) -> Vec<Point> {
     let of_record = |record: &Record| -> Vec<Point> {
         let taken = record.run.measurements.iter().filter(|measurement| of.takes(measurement));
         let each = taken.filter_map(|measurement| {
@@ -272,7 +272,7 @@ fn wide(value: u128) -> f64 {
     value as f64
 }
 
-/// The time with its interval; nothing where the compiler removed the work.
+/// The time with its interval; `None` if the compiler removed the work.
 fn time(run: &Run, measurement: &Measurement) -> Option<[f64; 3]> {
     let time = measurement.time.as_ref()?;
     if plausibility(run, measurement).is_removed() {

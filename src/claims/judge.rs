@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use super::condition::{condition, place};
-use super::evidence::{FactTable, Point, Record, names, points, verified};
+use super::evidence::{FactTable, Point, Record, find_verified, names, points};
 use super::ledger::{
     Arithmetic, Check, Claim, Fact, Goes, LedgerError, OccupancyCheck, OccupancyFigure, Order,
     Quantity, RatioCheck, ledger,
@@ -68,7 +68,7 @@ pub struct Figure {
     pub interval: [f64; 2],
     /// What it has to be, such as `at most 1.5`.
     pub expected: String,
-    /// Whether it is as claimed; nothing where its interval lies on both sides of a limit.
+    /// Whether it is as claimed; `None` if its interval lies on both sides of a limit.
     pub as_claimed: Option<bool>,
     /// The launch and the device, for people.
     pub place: String,
@@ -116,7 +116,7 @@ enum Outcome {
 /// # Errors
 ///
 /// What is wrong with the ledger or the catalogue, which tests show to be nothing.
-pub fn touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
+pub fn judge_touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
     let record = |run: &Run| Record::new(run.started_utc.clone(), run.clone());
     let records: Vec<Record> = runs.iter().map(record).collect::<Result<_, _>>()?;
     static KEPT: OnceLock<Vec<Claim>> = OnceLock::new();
@@ -358,7 +358,7 @@ fn judgements(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Ju
             &|names| ratio_limits(one, names),
         ),
         Check::Order(one) => lines(one, records),
-        Check::Verified(one) => of_limits(verified(records, &one.of, &one.on), &|_| {
+        Check::Verified(one) => of_limits(find_verified(records, &one.of, &one.on), &|_| {
             let wanted = if one.wrong { 0.0 } else { 1.0 };
             let words = if one.wrong { "wrong" } else { "as the reference" };
             Some(Limits { min: wanted, max: wanted, words: words.to_owned() })
@@ -377,7 +377,7 @@ struct Limits {
 }
 
 impl Limits {
-    /// Limits from formulas; nothing where a name in them is not known at the point.
+    /// Limits from formulas; `None` if a name in them is not known at the point.
     fn between(min: Option<&Formula>, max: Option<&Formula>, names: &Names) -> Option<Self> {
         let value = |limit: Option<&Formula>, otherwise: f64| match limit {
             Some(limit) => formula::evaluate(limit, names).ok(),

@@ -511,7 +511,7 @@ impl Check {
         }
     }
 
-    /// The devices that it speaks of; nothing where it needs none.
+    /// The devices that it speaks of; `None` if it needs none.
     pub fn scope(&self) -> Option<&Scope> {
         match self {
             Self::Bound(Bound { on, .. })

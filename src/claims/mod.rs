@@ -27,7 +27,7 @@ mod selector;
 mod tests;
 
 pub use evidence::{FactTable, Point, Record};
-pub use judge::{Figure, Judged, Verdict, judge, touched};
+pub use judge::{Figure, Judged, Verdict, judge, judge_touched};
 pub use ledger::{
     Check, Claim, Goes, LedgerError, OccupancyFigure, Quantity, Scope, ScopeWord, ledger,
 };

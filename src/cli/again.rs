@@ -20,7 +20,7 @@ use crate::record::Run;
 /// How often files are looked at.
 const PERIOD: Duration = Duration::from_millis(150);
 
-/// A file, and its time and size: nothing where it is not there.
+/// A file, and its time and size: `None` if it is not there.
 type Look = (PathBuf, Option<(SystemTime, u64)>);
 
 /// Profiles until the process is ended, or nobody reads what it prints.
@@ -110,7 +110,7 @@ fn files(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<PathBuf> {
     shaders.iter().cloned().chain(sources).chain(launch).chain(captured).chain(data).collect()
 }
 
-/// The files that a launch file fills buffers and textures from; nothing where it cannot be read now.
+/// The files that a launch file fills buffers and textures from; empty if it cannot be read now.
 fn data_files(launch: &Path) -> Vec<PathBuf> {
     let Ok(text) = std::fs::read_to_string(launch) else { return Vec::new() };
     let parsed = Description::parse(&launch.display().to_string(), &text);

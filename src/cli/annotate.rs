@@ -106,7 +106,7 @@ pub(crate) fn machine_code(profile: &Profile, look: Look) -> String {
     profile.devices.iter().map(|device| machine::code(profile, device, look)).collect()
 }
 
-/// How soon each device answered; nothing where no time was taken.
+/// How soon each device answered; empty if no time was taken.
 fn answer_times_text(profile: &Profile, look: Look) -> String {
     let times: Vec<String> = profile
         .devices

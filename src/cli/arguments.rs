@@ -232,6 +232,10 @@ pub(crate) struct RunArguments {
     /// the machine code beside the source
     #[arg(help_heading = HOW, long)]
     pub(crate) counters: bool,
+    /// On simulators, watch memory too: what accesses cost in a model of no particular machine, and data
+    /// races; on one thread, so it takes longer
+    #[arg(help_heading = HOW, long)]
+    pub(crate) memory: bool,
     /// Folder for the result file, charts and page, which must not hold a result yet; a new folder
     /// under `lanescope-results` where left out
     #[arg(help_heading = OUTPUT, short, long, value_name = "DIR")]

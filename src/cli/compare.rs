@@ -211,10 +211,10 @@ fn print(
     } else if one_kernel && launches.len() == comparison.rows.len() {
         print_launches(launches, columns, out)?;
     } else {
-        for sentence in comparison.differing.iter().chain(&comparison.unchanged()) {
+        for sentence in comparison.differing.iter().chain(&comparison.describe_unchanged()) {
             writeln!(out, "{}", fold(sentence, "", columns))?;
         }
-        let (changed, left) = comparison.changed();
+        let (changed, left) = comparison.keep_changed();
         if !changed.rows.is_empty() {
             write!(out, "{}", present::comparison(&changed).to_screen(columns))?;
         }
@@ -280,7 +280,7 @@ fn judge(
         return Ok(Exit::BadInput);
     }
     let Some(condition) = condition else { return Ok(Exit::Done) };
-    let unknown = condition.unknown(launches);
+    let unknown = condition.find_unknown(launches);
     if !unknown.is_empty() {
         let message = format!(
             "--fail-on cannot be judged: no launch has {} on both sides that compare",

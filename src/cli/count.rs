@@ -14,7 +14,7 @@ const SUFFIXES: [(&str, u64); 7] = [
     ("G", 1_000_000_000),
 ];
 
-/// The number that a word means; nothing where it means none, or one that is not whole.
+/// The number that a word means; `None` if it means none, or one that is not whole.
 pub(crate) fn whole(word: &str) -> Option<u64> {
     let word = word.trim().replace('_', "");
     if !word.starts_with(|c: char| c.is_ascii_digit()) {

@@ -177,7 +177,7 @@ impl Available {
         });
     }
 
-    /// What a back end lists; nothing where it was not asked.
+    /// What a back end lists; `None` if it was not asked.
     pub(crate) fn listing(&self, back_end: &BackEnd) -> Option<&Listing> {
         let mut of = self.listings();
         of.find(|(asked, _)| asked.prefix == back_end.prefix).map(|(_, listing)| listing)
@@ -240,7 +240,7 @@ impl Available {
 pub(crate) fn remarks(available: &Available, chosen: &[Choice], asked: bool) -> Vec<String> {
     let mut remarks = available.complaints();
     if !chosen.iter().any(Choice::is_device) {
-        remarks.push(unused(available, asked));
+        remarks.push(describe_unused(available, asked));
         if !available.has_adapters() && !asked {
             remarks.push(INSTALL.to_owned());
         }
@@ -249,7 +249,7 @@ pub(crate) fn remarks(available: &Available, chosen: &[Choice], asked: bool) -> 
 }
 
 /// Why no adapter is used, and how to use the CPU's driver where there is one.
-fn unused(available: &Available, asked: bool) -> String {
+fn describe_unused(available: &Available, asked: bool) -> String {
     let on_processor = available.working().into_iter().find(|choice| choice.on_processor);
     let why = match (asked, on_processor) {
         (true, _) => "only simulators were named".to_owned(),
@@ -341,15 +341,15 @@ fn choose_by_id(
         return Ok(listed.chain(usual()).collect());
     }
     let Some((prefix, place)) = id.split_once(':') else {
-        return Err(unknown(id, working, available));
+        return Err(no_such_device(id, working, available));
     };
     let Some(back_end) = backends::by_prefix(prefix) else {
-        return Err(unknown(id, working, available));
+        return Err(no_such_device(id, working, available));
     };
     match &back_end.places {
         Places::Form { check, .. } => match check(place) {
             Ok(()) => Ok(vec![Choice::from_form(back_end, place)]),
-            Err(None) => Err(unknown(id, working, available)),
+            Err(None) => Err(no_such_device(id, working, available)),
             Err(Some(why)) => {
                 Err(Failure::message(Exit::NoDevice, format!("--device {id}: {why}")))
             }
@@ -358,7 +358,7 @@ fn choose_by_id(
             let found = select_by_name(available.find_choices(back_end), place);
             match (found.is_empty(), by_default) {
                 (false, _) => Ok(found),
-                (true, true) => Err(unknown(id, working, available)),
+                (true, true) => Err(no_such_device(id, working, available)),
                 (true, false) => Err(missing(id, back_end, available)),
             }
         }
@@ -382,7 +382,7 @@ fn missing(id: &str, back_end: &BackEnd, available: &Available) -> Failure {
     Failure::message(Exit::NoDevice, format!("--device {id}: {why}\n{}", list(available)))
 }
 
-fn unknown(id: &str, working: &[Choice], available: &Available) -> Failure {
+fn no_such_device(id: &str, working: &[Choice], available: &Available) -> Failure {
     let mut known: Vec<String> = working.iter().map(Choice::id).collect();
     known.extend(usual().map(|choice| choice.id()));
     known.push("all".to_owned());

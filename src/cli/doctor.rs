@@ -12,8 +12,8 @@ use crate::kernel::Catalogue;
 use crate::present::fit::{fold, fold_after};
 use crate::present::{self, terminal_columns};
 use crate::record::{CountersFrom, Device, Packing, Tag, Trust, flag};
-use crate::run::back_end::{OpenOptions, WarmUpRule};
-use crate::run::backends;
+use crate::run::back_end::{OpenOptions, Places, WarmUpRule};
+use crate::run::backends::BACK_ENDS;
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::run::self_test::{self, CaseResult};
 use crate::run::worker::{self, SILENCE_MAX};
@@ -24,12 +24,12 @@ struct Examined {
     id: String,
     device: Option<Device>,
     self_test: Result<Vec<CaseResult>, RunError>,
-    /// What reads hardware counters, or why nothing does; nothing where devices have none to read.
+    /// What reads hardware counters, or why nothing does; `None` if devices have none to read.
     counters: Option<Result<CountersFrom, String>>,
 }
 
 impl Examined {
-    /// What the device's counts are worth; nothing where it could not be opened.
+    /// What the device's counts are worth; `None` if it could not be opened.
     fn trust(&self) -> Option<Trust> {
         let device = self.device.as_ref()?;
         let passed = |cases: &Vec<CaseResult>| cases.iter().all(|case| case.differences.is_empty());
@@ -73,13 +73,20 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
     let examined: Vec<Examined> = choices.iter().map(|c| examine(c, &catalogue)).collect();
     if arguments.json {
         let all: Vec<_> = examined.iter().map(describe).collect();
-        let listing = |prefix| backends::by_prefix(prefix).and_then(|row| available.listing(row));
-        let wgpu = listing("wgpu");
-        let adapters = wgpu.map_or(&[][..], |listing| listing.devices.as_slice());
-        let faults = wgpu.map_or(&[][..], |listing| listing.faults.as_slice());
-        let cuda = listing("cuda");
-        let document =
-            json!({ "adapters": adapters, "faults": faults, "cuda": cuda, "devices": all });
+        let mut document = json!({ "devices": all });
+        for back_end in &BACK_ENDS {
+            let listing = available.listing(back_end);
+            match &back_end.places {
+                Places::Listed { json: name, drivers: Some(_), .. } => {
+                    let devices = listing.map_or(&[][..], |listing| listing.devices.as_slice());
+                    let faults = listing.map_or(&[][..], |listing| listing.faults.as_slice());
+                    document[*name] = json!(devices);
+                    document["faults"] = json!(faults);
+                }
+                Places::Listed { json: name, .. } => document[*name] = json!(listing),
+                Places::Form { .. } => {}
+            }
+        }
         serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         writeln!(out)?;
     } else {

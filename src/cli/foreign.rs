@@ -3,7 +3,7 @@
 //! Input: a text that is no WGSL. Output: a sentence for whoever gave it, or nothing. It
 //! translates nothing, and is asked only of what could not be read.
 
-/// Says what a text that is no WGSL is; nothing where that is not known.
+/// Says what a text that is no WGSL is; `None` if that is not known.
 pub(crate) fn text(file: &str, text: &str) -> Option<String> {
     let lines = || text.lines().map(str::trim_start).enumerate();
     let line_with = |starts: &[&str]| {

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::arguments::LaunchArguments;
 use super::devices::Choice;
-use super::plan::SAMPLES_MIN;
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, KernelLanguage, Launch};
 use crate::record::{Flag, Measurement, Method, Run, Status, Tag};
@@ -17,7 +16,6 @@ use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::session::{Listener, Recording, SessionOptions};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::{CountRequest, RunError, Runner, caught, trust};
-use crate::statistics::StopRule;
 
 /// How long a launch may be sampled, on a GPU and on a driver that works on the processor: an answer
 /// is waited for.
@@ -66,8 +64,6 @@ pub(super) fn run(
     let options = SessionOptions {
         count: Some(CountRequest::once(Method::Executed).with_histogram()),
         timing: timed.then(|| budget * count),
-        samples_min: SAMPLES_MIN,
-        noise_ratio_max: StopRule::NOISE_MAX.0,
         time_unchecked: timed
             && launches.clone().filter(|launch| !launch.trusted).all(|launch| {
                 is_seen_in_bounds(launch, &recording.run)
@@ -75,6 +71,7 @@ pub(super) fn run(
             }),
         time_counting: true,
         hardware_counters: !how.no_counters || !choice.back_end.gives.counters,
+        ..SessionOptions::counting(CountRequest::once(Method::Executed))
     };
     recording.run_device(&choice.id(), &mut open, groups, &options, listener);
 }

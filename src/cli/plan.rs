@@ -17,22 +17,19 @@ use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{KernelNote, Method, Run, Value};
 use crate::run::back_end::{OpenOptions, WarmUpRule};
 use crate::run::launched::{counts_depend_on_seed, not_available};
+use crate::run::looks::Looks;
 use crate::run::session::{Listener, Recording, RunOptions, SessionOptions};
 use crate::run::{CountRequest, RunError, Runner};
-use crate::statistics::StopRule;
 
 /// Seconds that timing may take, without and with `--quick`.
 const BUDGET_S: [f64; 2] = [30.0, 6.0];
-
-/// The fewest samples that the stop rule asks for: paired ratios need eight pairs.
-pub(super) const SAMPLES_MIN: u32 = 12;
 
 /// What is run where, and how.
 pub(super) struct RunPlan<'a> {
     catalogue: &'a Catalogue,
     kernels: Vec<&'a Kernel>,
     points: Vec<BTreeMap<String, Value>>,
-    /// Launches that are asked for one by one, in groups that are compared; nothing where kernels run at their
+    /// Launches that are asked for one by one, in groups that are compared; `None` if kernels run at their
     /// own points.
     asked: Option<Vec<Vec<Asked>>>,
     seed: u64,
@@ -117,7 +114,7 @@ pub(super) fn plan<'a>(
                        radv:navi21/32, which needs no GPU";
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
-    let devices = if arguments.no_counting { timed_alone(devices)? } else { devices };
+    let devices = if arguments.no_counting { keep_timed(devices)? } else { devices };
     let asked = !arguments.device.is_empty();
     let mut all_told = devices::remarks(&available, &devices, asked);
     all_told.append(&mut told);
@@ -160,11 +157,14 @@ fn session_options(
             .then_some(CountRequest { histogram: arguments.histogram, ..executed }),
         timing: (!arguments.no_timing)
             .then(|| budget.div_f64(u32::try_from(timed.max(1)).map_or(1.0, f64::from))),
-        samples_min: SAMPLES_MIN,
-        noise_ratio_max: StopRule::NOISE_MAX.0,
-        time_unchecked: false,
-        time_counting: false,
         hardware_counters: arguments.counters,
+        memory: arguments.memory.then_some(Looks {
+            steps_max: arguments.steps,
+            operations_max: arguments.operations,
+            strict: arguments.strict,
+            everything: true,
+        }),
+        ..SessionOptions::counting(executed)
     }
 }
 
@@ -261,7 +261,7 @@ impl RunPlan<'_> {
     }
 
     /// The launches whose hardware counters are read on a device, by kernel and parameters, where launches are
-    /// asked for one by one; nothing where those of every launch are.
+    /// asked for one by one; `None` if those of every launch are.
     fn launches_collected(&self, device: &Choice, sizes: Sizes) -> Option<Vec<Launch>> {
         let asked = self.asked.as_ref()?.iter().flatten().filter(|asked| asked.counters);
         Some(asked.flat_map(|asked| self.launches_of(device, asked, sizes)).flatten().collect())
@@ -406,7 +406,7 @@ fn simulator_beside(device: &Choice, recording: &Recording) -> Option<Choice> {
 }
 
 /// The devices that have times.
-fn timed_alone(devices: Vec<Choice>) -> Result<Vec<Choice>, Failure> {
+fn keep_timed(devices: Vec<Choice>) -> Result<Vec<Choice>, Failure> {
     let timed: Vec<Choice> = devices.into_iter().filter(Choice::is_device).collect();
     if timed.is_empty() {
         let message = "--no-counting leaves nothing to do on simulators, which have no times: leave it \
@@ -428,7 +428,7 @@ fn choose_kernels<'a>(
     Ok(kernels.into_iter().filter(|kernel| kernel.description.in_default_set).collect())
 }
 
-/// Says which kernels a device does not have the language for; nothing where there are none.
+/// Says which kernels a device does not have the language for; `None` if there are none.
 fn unavailable(device: &Choice, kernels: &[&Kernel]) -> Option<String> {
     let names: Vec<&str> = kernels.iter().map(|kernel| kernel.id.as_str()).collect();
     let why = not_available(match names.as_slice() {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::failure::{Exit, Failure};
 use crate::analyze;
 use crate::record::{PeerRow, Run};
-use crate::{chart, report};
+use crate::report;
 
 /// The most characters of a figure's name that its file's has: systems allow 255 bytes.
 const NAME_MAX: usize = 56;
@@ -20,12 +20,14 @@ pub(crate) const PAGE: &str = "report.html";
 
 /// Writes every chart and the page, and gives the page's path.
 pub(crate) fn write(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
-    let run = analyze::merge(runs).map_err(Failure::bad_input)?;
+    let made = report::page(runs, peers).map_err(Failure::bad_input)?;
     let mut names = BTreeSet::new();
-    for (figure, svg) in chart::draw_all(&run).map_err(Failure::bad_input)? {
-        save(&folder.join(format!("{}.svg", file_stem(&figure.name, &mut names))), &svg)?;
+    for (name, svg) in &made.figures {
+        save(&folder.join(format!("{}.svg", file_stem(name, &mut names))), svg)?;
     }
-    page(folder, runs, peers)
+    let page = folder.join(PAGE);
+    save(&page, &made.html)?;
+    Ok(page)
 }
 
 /// Writes the pages of profiles, and gives their paths; of several, each is named for its shader.
@@ -50,13 +52,6 @@ pub(crate) fn profile_pages(
         pages.push(page);
     }
     Ok(pages)
-}
-
-/// Writes the page, and gives its path.
-pub(crate) fn page(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
-    let page = folder.join(PAGE);
-    save(&page, &report::html(runs, peers).map_err(Failure::bad_input)?)?;
-    Ok(page)
 }
 
 /// The name of a comparison's page in its folder.

@@ -27,7 +27,7 @@ pub(crate) struct Screen<W: Write> {
     to: W,
     /// Whether colours pass.
     colours: bool,
-    /// The columns into which lines are broken; nothing where they are not.
+    /// The columns into which lines are broken; `None` if they are not.
     columns: Option<usize>,
     /// The beginning of a character, or where lines are broken of a line, whose end was not written yet.
     begun: Vec<u8>,

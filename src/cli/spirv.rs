@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<SpirV, Failure> {
     Ok(spirv)
 }
 
-/// Where the source files of a module may lie whose texts it does not hold; nothing where it cannot be read now.
+/// Where the source files of a module may lie whose texts it does not hold; empty if it cannot be read now.
 pub(super) fn source_files(path: &Path) -> Vec<PathBuf> {
     let Ok(bytes) = store::read_file(path, SOURCE_BYTES_MAX) else { return Vec::new() };
     let Ok(spirv) = read_spirv(&path.display().to_string(), &bytes) else { return Vec::new() };

@@ -503,10 +503,11 @@ pub struct BlockDescription {
     /// `W` and the parameters.
     #[serde(default)]
     pub terms: Vec<[String; 2]>,
-    /// Exact issues of each block of the label, a formula in `W` and the parameters; given where
+    /// Exact executions of each block of the label, a formula in `W` and the parameters; given where
     /// they follow from the shader alone.
-    pub issues: Option<Formula>,
-    /// Exact active lanes, summed over the issues.
+    #[serde(alias = "issues")]
+    pub executions: Option<Formula>,
+    /// Exact active lanes, summed over the executions.
     pub lanes: Option<Formula>,
 }
 

@@ -3,10 +3,11 @@
 //! Input: a formula and the values of its names. Output: a number. The parsing is minijinja's, whose `**` is
 //! written `^` here; this file names the functions, binds names and words the errors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use minijinja::Environment;
 use minijinja::value::Rest;
+use minijinja::{Environment, Expression};
 
 use super::expression::Formula;
 use super::limits::FORMULA_BYTES_MAX;
@@ -37,7 +38,7 @@ const FUNCTIONS: [(&str, Function); 16] = [
 ];
 
 /// What formulas know: operators of numbers and these functions.
-fn environment<'a>() -> Environment<'a> {
+static KNOWN: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut known = Environment::empty();
     for (name, function) in FUNCTIONS {
         known.add_function(name, function);
@@ -50,7 +51,39 @@ fn environment<'a>() -> Environment<'a> {
         others.iter().copied().fold(first, f64::min)
     });
     known
+});
+
+/// A formula that was read, and the names that it asks for.
+struct Parsed {
+    expression: Expression<'static, 'static>,
+    asked: Vec<String>,
 }
+
+/// Reads a formula; each text once, since the catalogue works the same few out for every launch.
+fn parse(text: &str) -> Result<Arc<Parsed>, String> {
+    static READ: LazyLock<Mutex<HashMap<String, Arc<Parsed>>>> = LazyLock::new(Mutex::default);
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(parsed) = read.get(text) {
+        return Ok(Arc::clone(parsed));
+    }
+    let expression = KNOWN
+        .compile_expression_owned(text.replace('^', "**"))
+        .map_err(|error| format!("the formula `{text}` does not parse: {}", detail(&error)))?;
+    let functions: Vec<&str> = KNOWN.globals().map(|(name, _)| name).collect();
+    let mut asked: Vec<String> = expression.undeclared_variables(false).into_iter().collect();
+    asked.retain(|name| !functions.contains(&name.as_str()));
+    asked.sort();
+    let parsed = Arc::new(Parsed { expression, asked });
+    // Formulas of user's files are few; those of a fuzzer are not kept for ever.
+    if read.len() >= READ_MAX {
+        read.clear();
+    }
+    read.insert(text.to_owned(), Arc::clone(&parsed));
+    Ok(parsed)
+}
+
+/// How many formulas are kept.
+const READ_MAX: usize = 4096;
 
 /// The greatest common divisor of two whole numbers, by Euclid's algorithm; not a number for others.
 fn gcd(mut a: f64, mut b: f64) -> f64 {
@@ -89,21 +122,15 @@ pub fn evaluate_text(text: &str, names: &Names) -> Result<f64, String> {
         let bytes = text.len();
         return Err(format!("a formula has {bytes} bytes; at most {FORMULA_BYTES_MAX}"));
     }
-    let (known, powers) = (environment(), text.replace('^', "**"));
-    let parsed = known
-        .compile_expression(&powers)
-        .map_err(|error| format!("the formula `{text}` does not parse: {}", detail(&error)))?;
-    let asked = parsed.undeclared_variables(false);
-    let functions: Vec<&str> = known.globals().map(|(name, _)| name).collect();
-    let unknown = asked.iter().filter(|name| !names.contains_key(name.as_str()));
-    if let Some(name) = unknown.filter(|name| !functions.contains(&name.as_str())).min() {
+    let parsed = parse(text)?;
+    if let Some(name) = parsed.asked.iter().find(|name| !names.contains_key(name.as_str())) {
         let known: Vec<&str> = names.keys().map(String::as_str).collect();
         return Err(format!(
             "the formula `{text}` names `{name}`; known here: {}",
             known.join(", ")
         ));
     }
-    let value = parsed.eval(names).and_then(f64::try_from).map_err(|error| {
+    let value = parsed.expression.eval(names).and_then(f64::try_from).map_err(|error| {
         format!("the formula `{text}` cannot be worked out: {}", detail(&error))
     })?;
     if value.is_finite() {

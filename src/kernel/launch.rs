@@ -113,9 +113,9 @@ pub struct ExpectedBlock {
     pub terms: Vec<[String; 2]>,
     /// Mean active lanes, in lanes.
     pub active_lanes_mean: String,
-    /// Exact issues, where the shader alone gives them.
-    pub issues: Option<String>,
-    /// Exact lanes summed over the issues.
+    /// Exact executions, where the shader alone gives them.
+    pub executions: Option<String>,
+    /// Exact lanes summed over the executions.
     pub lanes: Option<String>,
 }
 
@@ -219,7 +219,7 @@ impl Launch {
         self.at_width(block, &block.active_lanes_mean, width).map(Some)
     }
 
-    /// The exact issues and lanes of each block labelled `label` at a width, where the kernel's
+    /// The exact executions and lanes of each block labelled `label` at a width, where the kernel's
     /// description gives both.
     ///
     /// # Errors
@@ -227,8 +227,10 @@ impl Launch {
     /// A sentence that quotes the formula, when it cannot be worked out.
     pub fn counts_expected(&self, label: &str, width: Width) -> Result<Option<(f64, f64)>, String> {
         let Some(block) = self.expected.get(label) else { return Ok(None) };
-        let (Some(issues), Some(lanes)) = (&block.issues, &block.lanes) else { return Ok(None) };
-        Ok(Some((self.at_width(block, issues, width)?, self.at_width(block, lanes, width)?)))
+        let (Some(executions), Some(lanes)) = (&block.executions, &block.lanes) else {
+            return Ok(None);
+        };
+        Ok(Some((self.at_width(block, executions, width)?, self.at_width(block, lanes, width)?)))
     }
 
     fn at_width(&self, block: &ExpectedBlock, formula: &str, width: Width) -> Result<f64, String> {
@@ -406,7 +408,7 @@ fn expected_blocks(
             let block = ExpectedBlock {
                 terms: block.terms.clone(),
                 active_lanes_mean: block.active_lanes_mean.choose(parameters)?.to_string(),
-                issues: block.issues.as_ref().map(Formula::to_string),
+                executions: block.executions.as_ref().map(Formula::to_string),
                 lanes: block.lanes.as_ref().map(Formula::to_string),
             };
             Some((label.clone(), block))
@@ -558,7 +560,7 @@ impl BufferBuilder<'_> {
         })
     }
 
-    /// The structure that a description gives contents; nothing where it gives none.
+    /// The structure that a description gives contents; `None` if it gives none.
     fn pattern(&self, given: &FillDescription) -> Result<Option<Pattern>, String> {
         let number = |formula: &Formula| formula::evaluate(formula, self.names);
         let count = |formula: &Formula| formula::evaluate_count(formula, self.names);

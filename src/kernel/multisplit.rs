@@ -104,7 +104,7 @@ fn fits(n: u32, classes: u32, pairs: bool) -> bool {
     Tuning::choose(LIMITS, n, classes, pairs).check(LIMITS, n, classes).is_ok()
 }
 
-/// The most elements below `n` that fit, given that fewer fit wherever more do; nothing where not even
+/// The most elements below `n` that fit, given that fewer fit wherever more do; `None` if not even
 /// one does.
 fn elements_max(n: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
     let (mut fitting, mut beyond) = (1, n);

@@ -62,7 +62,7 @@ pub struct Architecture {
     pub memory_unit_bytes: u32,
     /// What the driver keeps for itself in each workgroup, in bytes.
     pub memory_reserved_bytes: u32,
-    /// 32-bit multiply-adds a cycle, of all lanes of a core together; nothing where no source was read.
+    /// 32-bit multiply-adds a cycle, of all lanes of a core together; `None` if no source was read.
     pub multiply_adds_per_cycle: Option<u32>,
     /// Names of the sources, which the table's head explains.
     pub sources: Vec<String>,
@@ -114,7 +114,7 @@ pub enum OccupancyResource {
 pub struct OccupancyLimit {
     /// The resource.
     pub resource: OccupancyResource,
-    /// How many workgroups it has room for; nothing where the workgroup needs none of it.
+    /// How many workgroups it has room for; `None` if the workgroup needs none of it.
     pub workgroups: Option<u32>,
 }
 
@@ -206,7 +206,7 @@ pub fn architecture(name: &str) -> Result<Architecture, OccupancyError> {
 }
 
 /// Finds the architecture of a device by the name that its driver gives; the longest part of a name
-/// that is in it decides. Nothing where the table knows no such device.
+/// that is in it decides. `None` if the table knows no such device.
 ///
 /// # Errors
 ///

@@ -177,7 +177,7 @@ fn parts(title: &str, what: &str, parts: &[Part]) -> Table {
     table
 }
 
-/// The lines whose cost changed, the largest change first; nothing where none did.
+/// The lines whose cost changed, the largest change first; `None` if none did.
 fn lines(launch: &LaunchComparison, most: usize) -> Option<Table> {
     let mut changed: Vec<&LinePart> = launch.lines.iter().filter(|line| line.changed).collect();
     if changed.is_empty() || most == 0 {

@@ -199,7 +199,7 @@ impl Cell {
         }
     }
 
-    /// The figure as a plain number, in the unit of its kind; nothing where it is none, or several.
+    /// The figure as a plain number, in the unit of its kind; `None` if it is none, or several.
     pub fn value(&self) -> Option<f64> {
         match self {
             Self::Lanes(value) | Self::Factor(value) | Self::Between(value, _) => Some(*value),

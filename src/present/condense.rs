@@ -31,7 +31,7 @@ enum Key {
 }
 
 impl Key {
-    /// What a row has; nothing where it lacks it.
+    /// What a row has; `None` if it lacks it.
     fn value(&self, row: &[Cell]) -> Option<String> {
         match self {
             Self::Family(place) => match row.get(*place)? {
@@ -87,7 +87,7 @@ impl Key {
 impl Table {
     /// The same with what rows share said once.
     #[must_use]
-    pub fn condensed(mut self) -> Self {
+    pub fn condense(mut self) -> Self {
         let repeats = self.leave_out_repeats();
         if self.all_rows().count() > 1 {
             self.share_keys();
@@ -132,7 +132,7 @@ impl Table {
         facts
     }
 
-    /// The largest relative difference of two columns; nothing where one is no repetition of the other.
+    /// The largest relative difference of two columns; `None` if one is no repetition of the other.
     fn difference(&self, place: usize, other: usize) -> Option<f64> {
         let mut most = 0.0_f64;
         let mut any = false;
@@ -219,7 +219,7 @@ impl Table {
     }
 
     /// The same with a heading for each run of rows of one kernel: its name, and the parameters that the run
-    /// shares. Nothing where that saves little, or where there are headings already.
+    /// shares. `None` if that saves little, or where there are headings already.
     pub(super) fn grouped_by_kernel(&self) -> Option<Self> {
         let find = |wanted: fn(&Cell) -> bool| {
             (0..self.columns.len()).find(|place| self.rows.iter().all(|row| wanted(&row[*place])))

@@ -81,7 +81,7 @@ fn self_test(device: &GalleryDevice) -> Cell {
 /// The most columns of launches that are neither patterns nor about grain.
 const OTHERS_MAX: usize = 12;
 
-/// A row a device and width, a column a launch: the `most` that most devices have; nothing where no device
+/// A row a device and width, a column a launch: the `most` that most devices have; `None` if no device
 /// has a figure.
 fn launches(
     title: String,

@@ -34,9 +34,9 @@ const FORMS: [Form; 4] = [Form::Line, Form::WordsBelow, Form::IntervalsAlone, Fo
 
 impl Table {
     /// The whole table with its title, what holds for all rows, and its notes, for a terminal of so many
-    /// columns; nothing where it is no terminal.
+    /// columns; empty if it is no terminal.
     pub fn to_screen(self, columns: Option<usize>) -> String {
-        let table = self.condensed();
+        let table = self.condense();
         let mut text = String::new();
         if !table.title.is_empty() {
             text += &format!("{}\n", fold(&table.title, "", columns));

@@ -16,6 +16,7 @@ mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod traffic;
 mod width_costs;
 
 pub use before_after::{device_text, launch_comparison};
@@ -33,4 +34,5 @@ pub use tables::{
     Section, comparison, crossovers, devices, launches_table, memory_table, model, peers,
     profile_table, side_by_side, spread_table, summary, summary_plain, tables, width_reported,
 };
+pub use traffic::traffic;
 pub use width_costs::{kernel_costs, machine_models, width_costs};

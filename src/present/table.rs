@@ -12,13 +12,13 @@ use super::Cell;
 pub struct Table {
     /// What it is of; may be empty.
     pub title: String,
-    /// What holds for every row, said once: filled by [`Table::condensed`].
+    /// What holds for every row, said once: filled by [`Table::condense`].
     pub facts: Vec<String>,
     /// The columns.
     pub columns: Vec<Column>,
     /// The rows, a cell for each column.
     pub rows: Vec<Vec<Cell>>,
-    /// Where a group of rows begins, and what its rows share: filled by [`Table::condensed`].
+    /// Where a group of rows begins, and what its rows share: filled by [`Table::condense`].
     pub groups: Vec<(usize, String)>,
     /// Rows that a page folds and a terminal counts.
     pub rows_folded: Vec<Vec<Cell>>,
@@ -56,12 +56,12 @@ pub enum Align {
     Right,
 }
 
-/// The columns of the terminal that standard output is; nothing where it is none.
+/// The columns of the terminal that standard output is; `None` if it is none.
 pub fn terminal_columns() -> Option<usize> {
     comfy_table::Table::new().width().map(usize::from)
 }
 
-/// The columns of the terminal that standard error is; nothing where it is none.
+/// The columns of the terminal that standard error is; `None` if it is none.
 #[cfg(feature = "devices")]
 pub fn error_columns() -> Option<usize> {
     comfy_table::Table::new().use_stderr().width().map(usize::from)

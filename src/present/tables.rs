@@ -49,6 +49,7 @@ pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     }
     found.extend(executed_code(run).map(|table| (Section::Instruments, table)));
     found.extend(counted_code(run).map(|table| (Section::Instruments, table)));
+    found.extend(super::traffic(run).map(|table| (Section::Instruments, table)));
     let models = analyze::model_tables(run);
     for (index, table) in models.iter().enumerate() {
         let mut shown = model(table);
@@ -409,7 +410,7 @@ fn model_cells(table: &ModelTable, row: &ModelRow) -> Vec<Cell> {
     ]
 }
 
-/// What machine code came to that was executed without its hardware; nothing where none was.
+/// What machine code came to that was executed without its hardware; `None` if none was.
 pub(super) fn executed_code(run: &Run) -> Option<Table> {
     let rows = analyze::machine::executed(run);
     let first = rows.first()?;

@@ -64,7 +64,7 @@ fn no_line_is_wider_than_its_terminal() {
 fn what_is_no_terminal_has_no_spaces_at_the_end_of_all_lines() {
     let longest = |text: &str| text.lines().map(width_of).max().unwrap_or(0);
     for (_, table) in tables(&fixtures::run()) {
-        let table = Table { title: String::new(), notes: Vec::new(), ..table.condensed() };
+        let table = Table { title: String::new(), notes: Vec::new(), ..table.condense() };
         let text = table.to_text(None);
         assert!(text.lines().all(|line| line == line.trim_end()));
         // As a terminal of just that width shows it.
@@ -112,7 +112,7 @@ fn what_rows_share_is_said_once() {
         ("f/b", "y", "8", &single),
         ("f/c", "y", "8", &single),
     ];
-    let found = small(&rows).condensed();
+    let found = small(&rows).condense();
     let names: Vec<&str> = found.columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["kernel", "lanes", "flags"]);
     assert_eq!(
@@ -134,13 +134,13 @@ fn what_rows_share_is_said_once() {
 fn what_differs_stays_with_its_row() {
     let rows: [(&str, &str, &str, &[Tag]); 3] =
         [("f/a", "x", "8", &[]), ("g/a", "y", "16", &[]), ("f/a", "y", "8", &[])];
-    let found = small(&rows).condensed();
+    let found = small(&rows).condense();
     assert_eq!(found.groups, []);
     let cells = |row: usize| found.rows[row][..3].iter().map(Cell::to_text).collect::<Vec<_>>();
     assert_eq!(cells(0), ["f/a", "form=x", "8"]);
     assert_eq!(cells(1), ["g/a", "form=y", "16"]);
     // One row shares nothing with others.
-    let alone = small(&rows[..1]).condensed();
+    let alone = small(&rows[..1]).condense();
     assert_eq!(alone.facts, ["again equals lanes"]);
     assert_eq!(alone.rows[0][1].to_text(), "form=x, n=64");
 }

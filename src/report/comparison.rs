@@ -162,7 +162,7 @@ fn rows(group: &[&LaunchComparison]) -> Vec<RowText> {
     rows
 }
 
-/// The row of lines that are left out; nothing where there are none.
+/// The row of lines that are left out; `None` if there are none.
 fn fold(left_out: &mut usize) -> Option<RowText> {
     let count = std::mem::take(left_out);
     let text = format!("{}, the same in both", present::count_text(count as u128, "line"));

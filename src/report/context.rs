@@ -28,7 +28,7 @@ pub(super) struct Context {
     /// Where counting predicts another time than was measured.
     misses: Vec<MissText>,
     runs: Vec<RunText>,
-    /// Nothing where no device was opened.
+    /// `None` if no device was opened.
     devices: Option<TableText>,
     /// When 64 lanes cost more than 32, a sentence each; empty where nothing was counted at both.
     width_sentences: Vec<String>,
@@ -43,17 +43,17 @@ pub(super) struct Context {
     figures: Vec<String>,
     /// Lanes along time, a family each.
     traces: Vec<TraceText>,
-    /// How unlike subgroups are; nothing where they are all alike, or no simulator ran.
+    /// How unlike subgroups are; `None` if they are all alike, or no simulator ran.
     spreads: Option<TableText>,
     agreements: Vec<AgreementText>,
     sources: Vec<SourceText>,
     /// Measurements whose lines are not among them.
     sources_left_out: usize,
     findings: Vec<FindingText>,
-    /// The published claims that the runs decide; nothing where they decide none.
+    /// The published claims that the runs decide; `None` if they decide none.
     claims: Option<TableText>,
     failures: Vec<FailureText>,
-    /// Nothing where there are none.
+    /// `None` if there are none.
     peers: Option<TableText>,
 }
 
@@ -120,12 +120,18 @@ struct FailureText {
     reason: String,
 }
 
-/// Fills the context from the runs, and from all of them joined.
+/// Fills the context from the runs, and from all of them joined; beside it each figure's name, and its SVG.
 pub(super) fn context(
     runs: &[Run],
     joined: &Run,
     peers: &[PeerRow],
-) -> Result<Context, ReportError> {
+) -> Result<(Context, Vec<(String, String)>), ReportError> {
+    let (drawn, (claims, mut tables)) = rayon::join(
+        || chart::draw_all(joined),
+        || rayon::join(|| claims::judge_touched(runs), || present::tables(joined)),
+    );
+    let (drawn, claims) = (drawn?, claims?);
+    let named = drawn.iter().map(|(figure, svg)| (figure.name.clone(), svg.clone())).collect();
     let summary = analyze::summary(joined);
     let (sources, sources_left_out) = sources(joined);
     let findings = analyze::findings(joined).into_iter().map(|finding| FindingText {
@@ -133,17 +139,14 @@ pub(super) fn context(
         explanation: finding.flag.explanation(),
         places: finding.places,
     });
-    let claims = claims::touched(runs)?;
     let width_sentences = analyze::width_sentences(joined);
     let found = analyze::overview(joined, &summary);
-    let (traces, figures): (Vec<_>, Vec<_>) = chart::draw_all(joined)?
-        .into_iter()
-        .partition(|(figure, _)| matches!(figure.drawing, Drawing::Trace(_)));
-    let mut tables = present::tables(joined);
+    let (traces, figures): (Vec<_>, Vec<_>) =
+        drawn.into_iter().partition(|(figure, _)| matches!(figure.drawing, Drawing::Trace(_)));
     let mut of = |section: Section| -> Vec<TableText> {
         tables.extract_if(.., |(name, _)| *name == section).map(|(_, table)| table.into()).collect()
     };
-    Ok(Context {
+    let context = Context {
         misses: analyze::misses(joined, &summary).iter().map(miss).collect(),
         runs: runs.iter().map(run).collect(),
         devices: of(Section::Devices).pop().filter(|_| !joined.devices.is_empty()),
@@ -169,7 +172,8 @@ pub(super) fn context(
         claims: (!claims.is_empty()).then(|| present::claims_table(&claims).into()),
         failures: failures(&summary),
         peers: (!peers.is_empty()).then(|| present::peers(peers).into()),
-    })
+    };
+    Ok((context, named))
 }
 
 /// The most kernels of which the page says how unlike their subgroups are.

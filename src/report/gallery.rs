@@ -46,7 +46,7 @@ impl GalleryPage {
             let mut cleaned = run.clone();
             cleaned.devices.retain(|device| device.id == id);
             cleaned.measurements.retain(|measurement| measurement.device == id);
-            for judged in claims::touched(&[cleaned])? {
+            for judged in claims::judge_touched(&[cleaned])? {
                 let verdicts = self.verdicts.entry(judged.claim.id.clone()).or_default();
                 let devices = verdicts.entry(judged.verdict.name()).or_default();
                 *devices.entry(key.clone()).or_default() += 1;

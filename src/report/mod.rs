@@ -51,11 +51,30 @@ pub(crate) const PROFILE_STYLE: &str = include_str!("style.css");
 ///
 /// [`ReportError::Runs`] for an empty list or runs of two counting rules; the others are faults of lanescope's own.
 pub fn html(runs: &[Run], peers: &[PeerRow]) -> Result<String, ReportError> {
+    page(runs, peers).map(|page| page.html)
+}
+
+/// A page, and the figures on it.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The page itself, which holds the figures.
+    pub html: String,
+    /// Each figure's name, and its SVG.
+    pub figures: Vec<(String, String)>,
+}
+
+/// Makes the page as [`html`] does, and gives its figures beside it: each is drawn once.
+///
+/// # Errors
+///
+/// As [`html`].
+pub fn page(runs: &[Run], peers: &[PeerRow]) -> Result<Page, ReportError> {
     let joined = merge(runs)?;
     let mut environment = environment()?;
     environment.add_template(TEMPLATE, include_str!("template.html"))?;
-    let context = context::context(runs, &joined, peers)?;
-    Ok(environment.get_template(TEMPLATE)?.render(Serde(context))?)
+    let (context, figures) = context::context(runs, &joined, peers)?;
+    let html = environment.get_template(TEMPLATE)?.render(Serde(context))?;
+    Ok(Page { html, figures })
 }
 
 /// An environment in which what is missing is a fault, no value holds hidden characters, and blocks

@@ -120,7 +120,7 @@ struct DeviceCard {
     width: String,
     lanes: String,
     efficiency: String,
-    /// The efficiency in percent, for a bar's length; nothing where nothing was counted.
+    /// The efficiency in percent, for a bar's length; `None` if nothing was counted.
     bar: Option<String>,
     slots: String,
     method: String,
@@ -271,7 +271,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         flame,
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
-        detailed: detailed(profile, &counted).map(|lines| lines.len()),
+        detailed: find_detailed_lines(profile, &counted).map(|lines| lines.len()),
         lines: lines(profile, &counted),
         counters: machine::tables(profile),
         elsewhere: machine::elsewhere(profile),
@@ -403,8 +403,8 @@ fn tint(line: &LineProfile, device: &DeviceProfile, worst: f64) -> String {
     format!("{:.1}", part * TINT_MAX)
 }
 
-/// The lines whose figures stand in full; nothing where all do.
-fn detailed(profile: &Profile, devices: &[&DeviceProfile]) -> Option<BTreeSet<u32>> {
+/// The lines whose figures stand in full; `None` if all do.
+fn find_detailed_lines(profile: &Profile, devices: &[&DeviceProfile]) -> Option<BTreeSet<u32>> {
     let mut most: BTreeMap<u32, u128> = BTreeMap::new();
     for line in devices.iter().flat_map(|device| &device.lines) {
         if line.file == profile.file {
@@ -421,7 +421,7 @@ fn detailed(profile: &Profile, devices: &[&DeviceProfile]) -> Option<BTreeSet<u3
 }
 
 fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
-    let detailed = detailed(profile, devices);
+    let detailed = find_detailed_lines(profile, devices);
     let by_line: Vec<BTreeMap<u32, &LineProfile>> = devices
         .iter()
         .map(|device| {

@@ -51,7 +51,7 @@ struct CellText {
 impl From<Table> for TableText {
     fn from(table: Table) -> Self {
         let Table { title, facts, columns, rows, groups, rows_folded, folded_are, notes } =
-            table.condensed();
+            table.condense();
         let texts = |rows: Vec<Vec<Cell>>, groups: &[(usize, String)]| {
             let row = |(index, row): (usize, &Vec<Cell>)| RowText {
                 heading: groups

@@ -60,6 +60,9 @@ pub enum Places {
         drivers: Option<Drivers>,
         /// Whether its devices are used where none is named.
         by_default: bool,
+        /// What lists in JSON call it: with drivers its devices alone, their faults beside them; else all that
+        /// is listed.
+        json: &'static str,
     },
     /// Anything of a form; there is nothing to ask.
     Form {

@@ -20,7 +20,12 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         name: "wgpu",
         gives: WGPU_GIVES,
         languages: &[KernelLanguage::Wgsl],
-        places: Places::Listed { list: list_adapters, drivers: Some(DRIVERS), by_default: true },
+        places: Places::Listed {
+            list: list_adapters,
+            drivers: Some(DRIVERS),
+            by_default: true,
+            json: "adapters",
+        },
         in_child: true,
         environment: |_| Ok(Vec::new()),
         hardware: None,
@@ -34,7 +39,12 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         name: "CUDA",
         gives: cuda::GIVES,
         languages: &[KernelLanguage::Wgsl, KernelLanguage::Cuda],
-        places: Places::Listed { list: |_| (cuda::list(), None), drivers: None, by_default: false },
+        places: Places::Listed {
+            list: |_| (cuda::list(), None),
+            drivers: None,
+            by_default: false,
+            json: "cuda",
+        },
         in_child: true,
         environment: |_| Ok(Vec::new()),
         hardware: Some(HardwareCounters {

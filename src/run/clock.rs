@@ -16,7 +16,7 @@ impl Stopwatch {
         Self((!cfg!(target_family = "wasm")).then(Instant::now))
     }
 
-    /// Time since; nothing where there is no clock.
+    /// Time since; `None` if there is no clock.
     pub fn elapsed(self) -> Option<Duration> {
         self.0.map(|begun| begun.elapsed())
     }

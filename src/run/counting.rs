@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Checked, CountRequest, RunError, RunErrorKind, caught};
-use crate::instrument::{Count, InstrumentError, Instrumented, Method, Options};
+use crate::instrument::{Count, CounterScheme, InstrumentError, Instrumented, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::{BoundTexture, Program};
 use crate::record;
@@ -25,21 +25,21 @@ pub(super) fn verify(launch: &Launch, outputs: &Outputs) -> Result<Checked, RunE
 }
 
 /// How to instrument.
-pub(super) fn method(request: &CountRequest) -> Method {
+pub(super) fn method(request: &CountRequest) -> CounterScheme {
     match (request.method, request.histogram) {
-        (record::Method::Estimated, _) => Method::Estimated,
-        (record::Method::Executed | record::Method::Derived, true) => Method::Histogram,
-        (record::Method::Executed, false) => Method::Executed,
-        (record::Method::Derived, false) => Method::Derived,
+        (record::Method::Estimated, _) => CounterScheme::Estimated,
+        (record::Method::Executed | record::Method::Derived, true) => CounterScheme::Histogram,
+        (record::Method::Executed, false) => CounterScheme::Executed,
+        (record::Method::Derived, false) => CounterScheme::Derived,
     }
 }
 
 /// What a record calls a method.
-pub(super) fn to_recorded(method: Method) -> record::Method {
+pub(super) fn to_recorded(method: CounterScheme) -> record::Method {
     match method {
-        Method::Estimated => record::Method::Estimated,
-        Method::Executed | Method::Histogram => record::Method::Executed,
-        Method::Derived => record::Method::Derived,
+        CounterScheme::Estimated => record::Method::Estimated,
+        CounterScheme::Executed | CounterScheme::Histogram => record::Method::Executed,
+        CounterScheme::Derived => record::Method::Derived,
     }
 }
 

@@ -79,7 +79,7 @@ struct Origin {
 }
 
 impl Origin {
-    /// Nothing where the programs are not kept: of modules, and of texts so long that keeping them would
+    /// `None` if the programs are not kept: of modules, and of texts so long that keeping them would
     /// take much memory.
     fn from_launch(launch: &Launch) -> Option<Self> {
         (launch.spirv.is_none() && launch.source.len() <= KEPT_BYTES_MAX).then(|| Self {

@@ -14,7 +14,7 @@ use crate::record::{Flag, Measurement, Shapes, Tag, WhatIf, flag};
 use crate::units::{Width, grouped_text};
 
 /// The limits under which a profile looks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Looks {
     /// Operations that one subgroup may execute.
     pub steps_max: u64,

@@ -235,7 +235,7 @@ pub fn seed_counts(launch: &Launch, counted: Counted) -> Result<SeedCounts, RunE
     let pairs = launch.dispatches.iter().zip(programs.iter()).zip(counted.dispatches);
     for ((_, program), counts) in pairs.filter(|((dispatch, _), _)| !dispatch.setup) {
         for (block, count) in program.blocks().iter().zip(counts.counts) {
-            let executed = [count.issues.0, count.lanes.0].map(u128::from);
+            let executed = [count.executions.0, count.lanes.0].map(u128::from);
             sums = [0, 1].map(|i| sums[i] + u128::from(block.ops) * executed[i]);
         }
     }
@@ -322,7 +322,7 @@ fn dispatch(
         };
         blocks.push(Block {
             code: Arc::clone(code),
-            executions: count.issues,
+            executions: count.executions,
             lanes: count.lanes,
             histogram: count.histogram.clone(),
             parts: count.parts,

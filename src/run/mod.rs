@@ -176,15 +176,15 @@ pub struct TimeOptions {
     pub noise_ratio_max: f64,
     /// Times the modules that count so, in place of the plain ones: what counting costs. Never a
     /// kernel's time.
-    pub counting: Option<instrument::Method>,
+    pub counting: Option<instrument::CounterScheme>,
 }
 
 /// What counting gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
-    /// The width that ran the counted modules; nothing where it is not known.
+    /// The width that ran the counted modules; `None` if it is not known.
     pub width: Option<Width>,
-    /// How issues were counted.
+    /// How executions were counted.
     pub method: Method,
     /// Counts of each dispatch, in order.
     pub dispatches: Vec<CountedDispatch>,
@@ -202,10 +202,10 @@ pub struct Counted {
     /// What else was measured while counting: a simulator's speed.
     #[serde(default)]
     pub counters: Vec<Counter>,
-    /// Time from the device being open to the counts being there; nothing where it was not taken.
+    /// Time from the device being open to the counts being there; `None` if it was not taken.
     #[serde(default)]
     pub answer_ns: Option<Nanoseconds>,
-    /// What the lanes of one subgroup did; nothing where nobody watched.
+    /// What the lanes of one subgroup did; `None` if nobody watched.
     #[serde(default)]
     pub trace: Option<Trace>,
 }
@@ -213,7 +213,7 @@ pub struct Counted {
 /// Counts of one dispatch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CountedDispatch {
-    /// Workgroups along x, y and z; nothing where the device worked them out.
+    /// Workgroups along x, y and z; `None` if the device worked them out.
     pub workgroups: Option<[u32; 3]>,
     /// A count for each block, by number; empty on devices that cannot count.
     pub counts: Vec<Count>,
@@ -221,7 +221,7 @@ pub struct CountedDispatch {
     /// them; empty where nobody told them apart.
     #[serde(default)]
     pub calls: Vec<Call>,
-    /// What no subgroup's iterations of all loops together exceed; nothing where that was not asked.
+    /// What no subgroup's iterations of all loops together exceed; `None` if that was not asked.
     #[serde(default)]
     pub iterations_max: Option<u64>,
 }
@@ -229,7 +229,7 @@ pub struct CountedDispatch {
 /// What timing gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
-    /// The samples and what follows from them; nothing where no sample was usable.
+    /// The samples and what follows from them; `None` if no sample was usable.
     pub time: Option<Time>,
     /// The time of each dispatch by itself, in order; empty where the device takes no timestamps
     /// between dispatches or there is only one.

@@ -37,7 +37,7 @@ pub struct CaseResult {
     pub construct: Construct,
     /// What differs, one sentence a block; empty where all counts are as expected.
     pub differences: Vec<String>,
-    /// Whether all issues were as expected.
+    /// Whether all executions were as expected.
     pub executions_right: bool,
     /// Whether all lanes were.
     pub lanes_right: bool,
@@ -147,17 +147,17 @@ fn compare(
             let expected = launch
                 .counts_expected(label, width)
                 .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
-            let Some((issues, lanes)) = expected else { continue };
+            let Some((executions, lanes)) = expected else { continue };
             result.blocks_compared += 1;
             #[expect(clippy::cast_precision_loss, reason = "counts of the self-test are small")]
-            let found = (count.issues.0 as f64, count.lanes.0 as f64);
+            let found = (count.executions.0 as f64, count.lanes.0 as f64);
             #[expect(clippy::float_cmp, reason = "whole numbers")]
-            let right = [found.0 == issues, found.1 == lanes];
+            let right = [found.0 == executions, found.1 == lanes];
             result.executions_right &= right[0];
             result.lanes_right &= right[1];
             if right != [true; 2] {
                 result.differences.push(format!(
-                    "`{label}` (line {}): {} issues with {} lanes, where {issues} with {lanes} were \
+                    "`{label}` (line {}): {} executions with {} lanes, where {executions} with {lanes} were \
                      expected",
                     block.location.line, found.0, found.1
                 ));

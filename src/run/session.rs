@@ -7,11 +7,13 @@
 
 use std::time::{Duration, Instant};
 
+use super::looks::Looks;
 use super::measure::{Results, measurement, seed_counts, source};
 use super::{CountRequest, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions, caught};
 use crate::instrument;
 use crate::kernel::Launch;
-use crate::record::{Device, Measurement, Method, Run, Seeds, Source, Time};
+use crate::record::{Device, Measurement, Method, Run, Seeds, Source, Status, Time};
+use crate::statistics::StopRule;
 
 /// What to do with each launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +33,25 @@ pub struct SessionOptions {
     pub time_counting: bool,
     /// Whether to read hardware counters too, after timing.
     pub hardware_counters: bool,
+    /// Under which limits simulators watch memory too: what accesses cost in a model, and data races; `None` for
+    /// no watching.
+    pub memory: Option<Looks>,
+}
+
+impl SessionOptions {
+    /// Counts, and does nothing else.
+    pub fn counting(request: CountRequest) -> Self {
+        Self {
+            count: Some(request),
+            timing: None,
+            samples_min: StopRule::SAMPLES_MIN,
+            noise_ratio_max: StopRule::NOISE_MAX.0,
+            time_unchecked: false,
+            time_counting: false,
+            hardware_counters: false,
+            memory: None,
+        }
+    }
 }
 
 /// What to do, and which launches say what other seeds make of one.
@@ -334,7 +355,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// The times of the modules that count a launch; nothing where it was not counted and timed.
+    /// The times of the modules that count a launch; `None` if it was not counted and timed.
     fn time_counting(
         &mut self,
         launch: &Launch,
@@ -348,11 +369,11 @@ impl Session<'_, '_> {
         };
         let method = match counted.method {
             Method::Executed if counted.dispatches.iter().any(histogram) => {
-                instrument::Method::Histogram
+                instrument::CounterScheme::Histogram
             }
-            Method::Executed => instrument::Method::Executed,
-            Method::Derived => instrument::Method::Derived,
-            Method::Estimated => instrument::Method::Estimated,
+            Method::Executed => instrument::CounterScheme::Executed,
+            Method::Derived => instrument::CounterScheme::Derived,
+            Method::Estimated => instrument::CounterScheme::Estimated,
         };
         let options = TimeOptions {
             budget,
@@ -441,6 +462,20 @@ impl Session<'_, '_> {
         }
     }
 
+    /// Watches a launch's memory, where that is asked for and the device is a simulator.
+    fn watch_memory(&mut self, launch: &Launch, measurement: &mut Measurement) {
+        let Some(looks) = self.options.memory.filter(|_| self.device.is_simulator()) else {
+            return;
+        };
+        let Some(width) = measurement.subgroup_width.filter(|_| measurement.status == Status::Ok)
+        else {
+            return;
+        };
+        if let Err(why) = looks.at_memory(launch, width, measurement) {
+            self.listener.message(&format!("{}, {}: {why}", self.device.id, launch.kernel));
+        }
+    }
+
     fn finish(&mut self, launch: &Launch, results: Results) {
         let error = results.error.clone();
         let put = || measurement(&self.device, launch, results);
@@ -450,7 +485,8 @@ impl Session<'_, '_> {
             let empty = Launch { dispatches: Vec::new(), ..launch.clone() };
             measurement(&self.device, &empty, Results { error: Some(error), ..Results::default() })
         });
-        if let Ok(measurement) = made {
+        if let Ok(mut measurement) = made {
+            self.watch_memory(launch, &mut measurement);
             let (sha256, source) = source(launch);
             self.listener.measurement(&measurement, (&sha256, &source));
         }

@@ -210,7 +210,7 @@ fn speed(programs: &[Program], dispatches: &[CountedDispatch], seconds: f64) -> 
         let pairs = programs.iter().zip(dispatches);
         pairs.flat_map(|(program, dispatch)| program.blocks().iter().zip(&dispatch.counts))
     };
-    let instructions: f64 = blocks().map(|(block, c)| (block.ops * c.issues.0) as f64).sum();
+    let instructions: f64 = blocks().map(|(block, c)| (block.ops * c.executions.0) as f64).sum();
     let operations: f64 = blocks().map(|(block, c)| (block.ops * c.lanes.0) as f64).sum();
     let rate = |name: &str, count: f64, description: &str| Counter {
         name: name.to_owned(),
@@ -222,7 +222,7 @@ fn speed(programs: &[Program], dispatches: &[CountedDispatch], seconds: f64) -> 
         rate(
             "simulator_subgroup_instructions_per_s",
             instructions,
-            "operations times issues of all blocks over the time that the simulator took, all threads",
+            "operations times executions of all blocks over the time that the simulator took, all threads",
         ),
         rate(
             "simulator_lane_operations_per_s",
@@ -363,7 +363,7 @@ impl SimulatorRunner {
             }
             flags.extend(to_flags(&outcome));
             let count = |block: crate::simulate::BlockCounts| Count {
-                issues: block.issues,
+                executions: block.executions,
                 lanes: block.lanes,
                 histogram: request.histogram.then_some(block.histogram),
                 parts: block.parts,

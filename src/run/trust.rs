@@ -6,7 +6,7 @@
 //! # The rule
 //!
 //! A shader's trust follows from the self-test's parts for the forms that the shader uses, and from
-//! no other: a device that issues a `case` of two selectors twice is still observed to count loops
+//! no other: a device that executes a `case` of two selectors twice is still observed to count loops
 //! and `if`s right. Where every such part passed, counts may be derived. Where one failed, each
 //! execution is counted, and what comes out is what the device does, as far as its subgroup
 //! operations tell it. They are not believed at all, and counts are estimated, where
@@ -35,7 +35,7 @@ pub fn constructs(launch: &Launch) -> Result<BTreeSet<Construct>, RunError> {
     Ok(programs(launch)?.constructs().clone())
 }
 
-/// The trust in the counts of a launch's programs on a device; nothing where the device was not
+/// The trust in the counts of a launch's programs on a device; `None` if the device was not
 /// tested.
 pub fn of_shader(device: &Device, programs: &Programs) -> Option<ShaderTrust> {
     assess(device, programs.constructs())
@@ -112,16 +112,16 @@ mod tests {
     use crate::run::simulator::SimulatorRunner;
     use crate::units::Width;
 
-    /// A GPU on which these constructs' parts gave wrong issues, and these wrong lanes.
-    fn gpu(issues: &[Construct], lanes: &[Construct]) -> Device {
+    /// A GPU on which these constructs' parts gave wrong executions, and these wrong lanes.
+    fn gpu(executions: &[Construct], lanes: &[Construct]) -> Device {
         let simulator = SimulatorRunner::new(Width::new(32).unwrap(), 1);
         let part = |construct: Construct| TestedPart {
             part: format!("of {}", construct.name()),
             construct: construct.name().to_owned(),
-            executions_right: !issues.contains(&construct),
+            executions_right: !executions.contains(&construct),
             lanes_right: !lanes.contains(&construct),
         };
-        let passed = issues.is_empty() && lanes.is_empty();
+        let passed = executions.is_empty() && lanes.is_empty();
         Device {
             kind: DeviceKind::Wgpu,
             trust: Some(if passed { Trust::Observed } else { Trust::Unknown }),

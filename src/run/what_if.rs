@@ -96,7 +96,7 @@ pub fn try_changes_showing(
     let clock = Stopwatch::start();
     let mut spent = 0;
     for (number, program) in (0..).zip(programs.iter()) {
-        let dispatched = simulator.dispatched(launch, number, &memory)?;
+        let dispatched = simulator.arrange_dispatches(launch, number, &memory)?;
         let mut workshop = Workshop {
             simulator: &simulator,
             launch,
@@ -203,7 +203,7 @@ impl Workshop<'_> {
         self.workgroup_size(refused, &fixed, groups, (&before, &after))?;
         let mut orders = Orders::new();
         for cause in worth {
-            if let Some(predicated) = causes::predicated(self.program, cause, &outcome) {
+            if let Some(predicated) = causes::predicate(self.program, cause, &outcome) {
                 self.push(Change::Predicate, cause.line, Some(predicated), None);
             }
             self.order(cause, refused, &history, &mut orders, (&before, &after))?;

@@ -52,14 +52,14 @@ impl Interval {
     }
 }
 
-/// Returns the median of `samples` in their unit; nothing where there are none or one is NaN.
+/// Returns the median of `samples` in their unit; `None` if there are none or one is NaN.
 pub fn median(samples: &[f64]) -> Option<f64> {
     Some(quantile_of_sorted(&sort(samples)?, 0.5))
 }
 
 /// Returns half the interquartile range of `samples` over their median.
 ///
-/// Nothing where there are no samples, one is NaN, or the median is not above zero: noise relative
+/// `None` if there are no samples, one is NaN, or the median is not above zero: noise relative
 /// to nothing says nothing.
 pub fn noise(samples: &[f64]) -> Option<Ratio> {
     let sorted = sort(samples)?;
@@ -70,7 +70,7 @@ pub fn noise(samples: &[f64]) -> Option<Ratio> {
 
 /// Returns the 95 % percentile-bootstrap interval of the median of `samples`, in their unit.
 ///
-/// The same samples in the same order with the same `seed` give the same interval. Nothing where
+/// The same samples in the same order with the same `seed` give the same interval. `None` if
 /// there are no samples or one is NaN. With one sample the interval is that sample: the number of
 /// samples has to be shown beside it.
 pub fn median_interval(samples: &[f64], seed: u64) -> Option<Interval> {
@@ -84,7 +84,7 @@ pub fn median_interval(samples: &[f64], seed: u64) -> Option<Interval> {
 
 /// Returns the quantile of `samples` at `portion` (0.5 is the median), in their unit.
 ///
-/// Nothing where there are no samples, one is NaN, or `portion` is outside 0 to 1.
+/// `None` if there are no samples, one is NaN, or `portion` is outside 0 to 1.
 pub fn quantile(samples: &[f64], portion: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&portion) {
         return None;
@@ -92,7 +92,7 @@ pub fn quantile(samples: &[f64], portion: f64) -> Option<f64> {
     Some(quantile_of_sorted(&sort(samples)?, portion))
 }
 
-/// Sorts a copy of `samples`; nothing where there are none or one is NaN.
+/// Sorts a copy of `samples`; `None` if there are none or one is NaN.
 fn sort(samples: &[f64]) -> Option<Vec<f64>> {
     if samples.is_empty() || samples.iter().any(|sample| sample.is_nan()) {
         return None;

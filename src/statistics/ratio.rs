@@ -67,7 +67,7 @@ impl PairedRatio {
 /// Returns the ratio of `pairs` of times (dividend, divisor), both in the same unit.
 ///
 /// Pairs in which either time is not finite and above zero are left out, and do not count in
-/// [`PairedRatio::pairs`]. Nothing where no pair is left.
+/// [`PairedRatio::pairs`]. `None` if no pair is left.
 pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<PairedRatio> {
     let usable = |time: f64| time.is_finite() && time > 0.0;
     let ratios: Vec<f64> = pairs
@@ -90,7 +90,7 @@ fn geometric_median(sorted: &[f64]) -> f64 {
 }
 
 /// Returns the largest index k from 0 for which the k-th sample from either end of `count` sorted
-/// ones encloses the median with at least `confidence`; nothing where not even the extremes do.
+/// ones encloses the median with at least `confidence`; `None` if not even the extremes do.
 fn order_statistic(count: usize, confidence: f64) -> Option<usize> {
     // P(fewer than k + 1 of `count` fair coins fall heads) must stay within half of what may go
     // wrong; summed in logarithms, since 0.5^count leaves f64's range at 1,075 samples.
@@ -123,7 +123,7 @@ pub struct UnpairedRatio {
 
 /// Returns the ratio of the medians of two independent sets of times in the same unit.
 ///
-/// Times that are not finite and above zero are left out; nothing where a side has none left. The
+/// Times that are not finite and above zero are left out; `None` if a side has none left. The
 /// same input with the same `seed` gives the same interval.
 pub fn unpaired_ratio(dividend: &[f64], divisor: &[f64], seed: u64) -> Option<UnpairedRatio> {
     let usable = |samples: &[f64]| -> Option<Vec<f64>> {

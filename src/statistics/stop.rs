@@ -33,6 +33,9 @@ impl StopRule {
     /// nvbench's default noise limit, 0.5 %.
     pub const NOISE_MAX: Ratio = Ratio(0.005);
 
+    /// The fewest samples: paired ratios need eight pairs.
+    pub const SAMPLES_MIN: u32 = 12;
+
     /// Judges the samples so far, in any one unit, after `elapsed` of sampling.
     ///
     /// A rule that is met is met even when the time is up.

@@ -4,7 +4,7 @@
 //! must agree block by block, for each method, and outputs must be the same.
 
 use super::{Bound, METHODS, OPTIONS, config, program, random_program, small_dispatches};
-use crate::instrument::{Instrumented, Method, Options};
+use crate::instrument::{CounterScheme, Instrumented, Options};
 use crate::program::Program;
 use crate::simulate::{Compiled, Memory};
 
@@ -13,7 +13,7 @@ const WIDTHS: [u32; 5] = [1, 4, 16, 32, 128];
 /// Checks one entry point with every method and width.
 fn agrees(name: &str, program: &Program, workgroups: [u32; 3], buffers: &[Bound]) {
     let plain = Compiled::new(program).unwrap();
-    let narrow = Options { method: Method::Derived, subgroup_width_max: 16, ..OPTIONS };
+    let narrow = Options { method: CounterScheme::Derived, subgroup_width_max: 16, ..OPTIONS };
     let light = Options { workgroups: Some(workgroups), ..narrow };
     let wide = METHODS.map(|method| Options { method, ..OPTIONS });
     for options in wide.into_iter().chain([narrow, light]) {
@@ -47,8 +47,8 @@ fn agrees(name: &str, program: &Program, workgroups: [u32; 3], buffers: &[Bound]
                 outcome.blocks.iter().zip(counts.iter().zip(program.blocks()))
             {
                 assert_eq!(
-                    (count.issues, count.lanes),
-                    (block.issues, block.lanes),
+                    (count.executions, count.lanes),
+                    (block.executions, block.lanes),
                     "{title}: {info:?}\n{}",
                     program.text().original()
                 );

@@ -1,14 +1,14 @@
 //! Every kernel of the catalogue, plain and counted by each method, comes out in every language.
 
 use super::{METHODS, OPTIONS};
-use crate::instrument::{Instrumented, Method, Options};
+use crate::instrument::{CounterScheme, Instrumented, Options};
 use crate::kernel::Catalogue;
 use crate::program::emit::emit_all;
 use crate::program::{Overrides, Parsed};
 
 #[test]
 fn the_catalogue_comes_out_in_four_languages() {
-    let methods = METHODS.into_iter().chain([Method::Estimated]);
+    let methods = METHODS.into_iter().chain([CounterScheme::Estimated]);
     for kernel in Catalogue::embedded().unwrap().kernels() {
         let parsed = Parsed::new(&kernel.id, &kernel.source).unwrap();
         for entry in parsed.entry_points() {

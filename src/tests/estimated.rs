@@ -1,20 +1,21 @@
-//! Estimated counting, on the simulator: lanes are those of executed counting, issues at most those.
+//! Estimated counting, on the simulator: lanes are those of executed counting, executions at most those.
 //!
 //! The simulator runs the instrumented modules themselves, and counts the plain ones by itself.
 
 use super::{Bound, OPTIONS, config, program, random_program, small_dispatches};
-use crate::instrument::{Instrumented, Method, Options};
+use crate::instrument::{CounterScheme, Instrumented, Options};
 use crate::program::Program;
 use crate::simulate::{Compiled, Memory};
 
 const WIDTHS: [u32; 4] = [4, 16, 32, 128];
 
-/// Issues and lanes of each block, as the simulator counts them and as they are estimated.
+/// Executions and lanes of each block, as the simulator counts them and as they are estimated.
 type Pair = (Vec<(u64, u64)>, Vec<(u64, u64)>);
 
 /// Runs a program at a width, plain and instrumented; outputs must be the same.
 fn both(program: &Program, width: u32, workgroups: [u32; 3], buffers: &[Bound]) -> Pair {
-    let options = Options { method: Method::Estimated, subgroup_width_max: width, ..OPTIONS };
+    let options =
+        Options { method: CounterScheme::Estimated, subgroup_width_max: width, ..OPTIONS };
     let instrumented = Instrumented::new(program, &options).unwrap();
     let (module, info) = (instrumented.module().clone(), instrumented.info().clone());
     let counting = program.with_module(module, info);
@@ -36,18 +37,18 @@ fn both(program: &Program, width: u32, workgroups: [u32; 3], buffers: &[Bound]) 
     }
     let counts = instrumented.decode(&found.bytes(place.group, place.binding).unwrap()).unwrap();
     (
-        outcome.blocks.iter().map(|block| (block.issues.0, block.lanes.0)).collect(),
-        counts.iter().map(|count| (count.issues.0, count.lanes.0)).collect(),
+        outcome.blocks.iter().map(|block| (block.executions.0, block.lanes.0)).collect(),
+        counts.iter().map(|count| (count.executions.0, count.lanes.0)).collect(),
     )
 }
 
-/// Lanes equal, issues at most as many; whether all issues are equal.
+/// Lanes equal, executions at most as many; whether all executions are equal.
 fn bounded(name: &str, (executed, estimated): &Pair) -> bool {
     assert_eq!(executed.len(), estimated.len());
-    for ((issues, lanes), (most, sum)) in executed.iter().zip(estimated) {
+    for ((executions, lanes), (most, sum)) in executed.iter().zip(estimated) {
         assert_eq!(lanes, sum, "{name}: {executed:?}, estimated {estimated:?}");
-        assert!(most <= issues, "{name}: {executed:?}, estimated {estimated:?}");
-        assert_eq!(*issues == 0, *most == 0, "{name}");
+        assert!(most <= executions, "{name}: {executed:?}, estimated {estimated:?}");
+        assert_eq!(*executions == 0, *most == 0, "{name}");
     }
     executed == estimated
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::instrument::{Method, Options};
+use crate::instrument::{CounterScheme, Options};
 use crate::kernel::{Catalogue, DeviceClass, SEED, Workgroups};
 use crate::program::{Overrides, Parsed, Program};
 use crate::record::Value;
@@ -23,13 +23,14 @@ mod partition;
 mod random_program;
 
 const OPTIONS: Options = Options {
-    method: Method::Executed,
+    method: CounterScheme::Executed,
     subgroup_width_max: 128,
     counter_bytes_max: 1 << 20,
     workgroups: None,
 };
 
-const METHODS: [Method; 3] = [Method::Executed, Method::Histogram, Method::Derived];
+const METHODS: [CounterScheme; 3] =
+    [CounterScheme::Executed, CounterScheme::Histogram, CounterScheme::Derived];
 
 /// The most invocations of the catalogue's launches that run here.
 const INVOCATIONS_MAX: u32 = 2048;

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::WebError;
-use crate::instrument::{BlockDecoding, Instrumented, Method, Options, Term};
+use crate::instrument::{BlockDecoding, CounterScheme, Instrumented, Options, Term};
 use crate::kernel::generate::{self, Fill};
 use crate::kernel::reference;
 use crate::kernel::{
@@ -334,8 +334,8 @@ impl Texts {
             Ok([binding.group, binding.binding, buffer, kind])
         };
         let bindings = bindings.iter().map(slot).collect::<Result<Vec<_>, String>>()?;
-        let executed = self.counting(program, Method::Executed)?;
-        let estimated = self.counting(program, Method::Estimated)?;
+        let executed = self.counting(program, CounterScheme::Executed)?;
+        let estimated = self.counting(program, CounterScheme::Estimated)?;
         Ok(DispatchData {
             setup,
             bindings,
@@ -346,12 +346,18 @@ impl Texts {
         })
     }
 
-    fn counting(&mut self, program: &Program, method: Method) -> Result<CountingData, String> {
+    fn counting(
+        &mut self,
+        program: &Program,
+        method: CounterScheme,
+    ) -> Result<CountingData, String> {
         let options = Options {
             method,
             subgroup_width_max: match method {
-                Method::Estimated => WIDTH_ASSUMED,
-                Method::Executed | Method::Histogram | Method::Derived => Width::MAX,
+                CounterScheme::Estimated => WIDTH_ASSUMED,
+                CounterScheme::Executed | CounterScheme::Histogram | CounterScheme::Derived => {
+                    Width::MAX
+                }
             },
             counter_bytes_max: COUNTER_BYTES_MAX,
             workgroups: None,

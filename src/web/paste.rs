@@ -112,7 +112,7 @@ struct Measured {
 struct Opened {
     /// Its number of elements.
     n: Option<u64>,
-    /// Why a GPU cannot run it from a page; nothing where it can.
+    /// Why a GPU cannot run it from a page; `None` if it can.
     no_gpu: Option<String>,
 }
 
@@ -387,7 +387,7 @@ impl Shader {
         };
         let counts = |blocks: &Vec<[u64; 2]>| {
             let count = |[executions, lanes]: &[u64; 2]| Count {
-                issues: Executions(*executions),
+                executions: Executions(*executions),
                 lanes: Lanes(*lanes),
                 histogram: None,
                 parts: None,

@@ -107,7 +107,7 @@ fn every_width() {
     assert!(launches > 5 * 13 * 8, "{launches}");
 }
 
-/// Issues and lanes that descriptions give are those of the simulator, and so are expected means.
+/// Executions and lanes that descriptions give are those of the simulator, and so are expected means.
 fn expected_counts() {
     let catalogue = Catalogue::embedded().unwrap();
     let mut compared = BTreeSet::new();
@@ -124,14 +124,14 @@ fn expected_counts() {
                     let Some(label) = &block.label else { continue };
                     let name = format!("{} {label} at {width}", kernel.id);
                     #[expect(clippy::cast_precision_loss, reason = "small counts")]
-                    let (issues, lanes) = (count.issues.0 as f64, count.lanes.0 as f64);
+                    let (executions, lanes) = (count.executions.0 as f64, count.lanes.0 as f64);
                     if let Some(expected) = launch.counts_expected(label, width).unwrap() {
-                        assert_eq!((issues, lanes), expected, "{name}");
+                        assert_eq!((executions, lanes), expected, "{name}");
                         compared.insert((kernel.id.clone(), label.clone()));
                     }
                     let mean = launch.active_lanes_mean_expected(label, width).unwrap().unwrap();
-                    if issues > 0.0 {
-                        let found = lanes / issues;
+                    if executions > 0.0 {
+                        let found = lanes / executions;
                         assert!((found - mean).abs() < 0.02 * mean, "{name}: {found} not {mean}");
                     }
                 }
@@ -181,7 +181,7 @@ fn fallbacks(launch: &Launch, counted: &Counted) -> u64 {
     let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
     let program = parsed.resolve("main", &Overrides::new()).unwrap();
     let at = program.blocks().iter().position(|b| b.label.as_deref() == Some("fallback")).unwrap();
-    counted.dispatches[1].counts[at].issues.0
+    counted.dispatches[1].counts[at].executions.0
 }
 
 /// Every kernel is right on a driver, at sizes that fill nothing evenly.

@@ -14,7 +14,7 @@ mod forms;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use lanescope::instrument::{Instrumented, Method, Options};
+use lanescope::instrument::{CounterScheme, Instrumented, Options};
 use lanescope::kernel::{Launch, SEED};
 use lanescope::layout::Shape;
 use lanescope::program::{Emission, Overrides, Parsed, Program, TargetLanguage, emit_all};
@@ -171,7 +171,12 @@ impl Shader {
 
     /// Plain, counted in registers and counted with histograms, in SPIR-V, MSL, HLSL and WGSL.
     fn is_written_with_and_without_counters(&self, program: &Program) {
-        let methods = [Method::Executed, Method::Histogram, Method::Derived, Method::Estimated];
+        let methods = [
+            CounterScheme::Executed,
+            CounterScheme::Histogram,
+            CounterScheme::Derived,
+            CounterScheme::Estimated,
+        ];
         let counted = methods.map(|method| {
             let options = Options {
                 method,
@@ -311,7 +316,7 @@ fn full_subgroups(driver: &Driver, program: &Program) -> bool {
     program.workgroup_size()[0].is_multiple_of(driver.width)
 }
 
-/// Issues and lanes of every block, executed and derived, and outputs, of every shader are the
+/// Executions and lanes of every block, executed and derived, and outputs, of every shader are the
 /// simulator's: one process for all of them.
 pub(crate) fn agrees(driver: &Driver) {
     let mut device = devices::open(driver, 60).unwrap();
@@ -364,7 +369,7 @@ pub(crate) fn agrees(driver: &Driver) {
     assert!(compared.len() >= 60 + 40, "{}", compared.len());
     // A corpus whose blocks never run would agree about nothing.
     assert!(idle * 20 < blocks, "{idle} of {blocks} blocks are idle");
-    assert!(sum(&|comparison| comparison.issues) < sum(&|comparison| comparison.lanes));
+    assert!(sum(&|comparison| comparison.executions) < sum(&|comparison| comparison.lanes));
 }
 
 /// A number that no device has is refused in words, before anything is made for all below it.

@@ -27,12 +27,12 @@ typedef struct CUfunc_st *CUfunction;
 typedef unsigned long long CUdeviceptr;
 ";
 
-/// Why layouts cannot be checked here; nothing where they can.
+/// Why layouts cannot be checked here; `None` if they can.
 pub(super) fn headers_missing() -> Option<String> {
     folders(INCLUDE).is_empty().then(|| format!("{INCLUDE} names no folder of CUPTI's headers"))
 }
 
-/// Why no CUPTI can be loaded here; nothing where one can.
+/// Why no CUPTI can be loaded here; `None` if one can.
 pub(super) fn library_missing() -> Option<String> {
     folders(VARIABLE).is_empty().then(|| format!("{VARIABLE} names no CUPTI"))
 }

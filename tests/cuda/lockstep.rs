@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
+use lanescope::instrument::{CounterScheme, Instrumented, Options as Instrumentation};
 use lanescope::kernel::{Launch, Workgroups};
 use lanescope::program::Program;
 use lanescope::record::{self, Backend, Device, DeviceKind, Output};
@@ -271,10 +271,10 @@ impl Runner for Lockstep {
         _: &mut dyn FnMut(),
     ) -> Result<Vec<Counted>, RunError> {
         let method = match (request.method, request.histogram) {
-            (record::Method::Estimated, _) => Method::Estimated,
-            (_, true) => Method::Histogram,
-            (record::Method::Derived, false) => Method::Derived,
-            (record::Method::Executed, false) => Method::Executed,
+            (record::Method::Estimated, _) => CounterScheme::Estimated,
+            (_, true) => CounterScheme::Histogram,
+            (record::Method::Derived, false) => CounterScheme::Derived,
+            (record::Method::Executed, false) => CounterScheme::Executed,
         };
         let mut contents: BTreeMap<String, Vec<u8>> =
             launch.buffers.iter().map(|b| (b.name.clone(), launch.contents(b))).collect();
@@ -311,7 +311,7 @@ impl Runner for Lockstep {
 /// Runs a dispatch with counters.
 fn counted(
     program: &Program,
-    method: Method,
+    method: CounterScheme,
     contents: &mut BTreeMap<String, Vec<u8>>,
     launch: &Launch,
     grid: [u32; 3],

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
+use lanescope::instrument::{CounterScheme, Instrumented, Options as Instrumentation};
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
 use lanescope::program::{Overrides, Parsed, Program};
 use lanescope::record::{self, Value};
@@ -223,7 +223,7 @@ fn shaders() -> Vec<Named> {
     all
 }
 
-fn translated(program: &Program, method: Option<Method>, checks: Checks) -> Translated {
+fn translated(program: &Program, method: Option<CounterScheme>, checks: Checks) -> Translated {
     let options = Options { checks, zero_memory: true };
     let made = match method {
         None => cuda(program.module(), program.info(), program.text(), &options),
@@ -248,8 +248,13 @@ fn translated(program: &Program, method: Option<Method>, checks: Checks) -> Tran
 /// same for all of them, so that the others compile each shader of the corpus plainly, and each of the
 /// catalogue plainly or with counters, in turn. All of it on all of them is left to a run with
 /// `LANESCOPE_NVRTC_LONGER` set, which takes a quarter of an hour on two cores.
-fn methods(named: &Named, index: usize, architecture: u32) -> Vec<Option<Method>> {
-    let all = [Method::Executed, Method::Derived, Method::Histogram, Method::Estimated];
+fn methods(named: &Named, index: usize, architecture: u32) -> Vec<Option<CounterScheme>> {
+    let all = [
+        CounterScheme::Executed,
+        CounterScheme::Derived,
+        CounterScheme::Histogram,
+        CounterScheme::Estimated,
+    ];
     let one = Some(all[index / 2 % 4]);
     let main = architecture == MAIN_ARCHITECTURE;
     match named.origin {

@@ -93,7 +93,7 @@ pub(crate) fn check_against_model(measurement: &Measurement) {
     assert_eq!(found, expected, "{name}");
 }
 
-/// Issues and lanes of the five patterns, in every form, at sizes that fill workgroups and that do
+/// Executions and lanes of the five patterns, in every form, at sizes that fill workgroups and that do
 /// not, equal what the data say, on the device and on the simulator at its width.
 fn counts(driver: &Driver) {
     let folder = TempDir::new().unwrap();
@@ -159,7 +159,7 @@ fn times(driver: &Driver) {
     }
 }
 
-/// Issues and lanes of loops with branches in them are the simulator's, block by block, but for what
+/// Executions and lanes of loops with branches in them are the simulator's, block by block, but for what
 /// SwiftShader does before a `break`.
 fn hot_loops(driver: &Driver) {
     let folder = TempDir::new().unwrap();
@@ -261,14 +261,14 @@ fn self_test_of_counting(driver: &Driver) {
         let known = driver.family == "swiftshader" && case.name == "elect_loop";
         if known {
             assert_eq!(case.differences.len(), 1, "{:?}", case.differences);
-            assert!(case.differences[0].contains("128 issues with 512 lanes"));
+            assert!(case.differences[0].contains("128 executions with 512 lanes"));
         } else {
             assert!(case.differences.is_empty(), "{}: {:?}", case.name, case.differences);
         }
     }
 }
 
-/// Histograms are taken in another way than issues and lanes, and say the same.
+/// Histograms are taken in another way than executions and lanes, and say the same.
 fn histograms(driver: &Driver) {
     let folder = TempDir::new().unwrap();
     let simulator = format!("sim:{}", driver.width);
@@ -293,7 +293,8 @@ fn histograms(driver: &Driver) {
             let histogram = block.histogram.as_ref().unwrap();
             assert_eq!(histogram.len() as u64, u64::from(driver.width));
             assert_eq!(histogram.iter().sum::<u64>(), block.executions.0);
-            let lanes: u64 = (1..).zip(histogram).map(|(lanes, issues)| lanes * issues).sum();
+            let lanes: u64 =
+                (1..).zip(histogram).map(|(lanes, executions)| lanes * executions).sum();
             assert_eq!(lanes, block.lanes.0);
         }
     }
@@ -381,7 +382,7 @@ fn derived(driver: &Driver) {
     assert!(compared > 20, "only {compared} kernels");
 }
 
-/// Issues of each block of both dispatches, on the device and on the simulator: 5 workgroups of 64,
+/// Executions of each block of both dispatches, on the device and on the simulator: 5 workgroups of 64,
 /// of which every other lane takes the arm.
 fn indirect(driver: &Driver) {
     let launch = indirect_launch();
@@ -400,7 +401,7 @@ fn indirect(driver: &Driver) {
         let counts: Vec<Vec<(u64, u64)>> = counted
             .dispatches
             .iter()
-            .map(|d| d.counts.iter().map(|count| (count.issues.0, count.lanes.0)).collect())
+            .map(|d| d.counts.iter().map(|count| (count.executions.0, count.lanes.0)).collect())
             .collect();
         let subgroups = u64::from(5 * 64 / driver.width);
         assert_eq!(counts[0], [(1, 1)]);
@@ -568,15 +569,7 @@ fn endless_loop(driver: &Driver) {
     let next = catalogue.kernel("self_test/if_else").unwrap();
     let next = next.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
     let groups = [vec![endless(), next]];
-    let options = SessionOptions {
-        count: Some(CountRequest::once(Method::Executed)),
-        timing: None,
-        samples_min: 8,
-        noise_ratio_max: 0.005,
-        time_unchecked: false,
-        time_counting: false,
-        hardware_counters: false,
-    };
+    let options = SessionOptions::counting(CountRequest::once(Method::Executed));
     let mut collected = Collected::default();
     let mut opened = 0;
     let mut fresh = || -> Result<Box<dyn Runner>, RunError> {

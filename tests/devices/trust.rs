@@ -32,10 +32,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 
 fn counts(counted: &Counted) -> Vec<(u64, u64)> {
     let dispatches = counted.dispatches.iter();
-    dispatches.flat_map(|d| &d.counts).map(|count| (count.issues.0, count.lanes.0)).collect()
+    dispatches.flat_map(|d| &d.counts).map(|count| (count.executions.0, count.lanes.0)).collect()
 }
 
-/// Estimates have the lanes of executed counting, and at most the simulator's issues; those of the
+/// Estimates have the lanes of executed counting, and at most the simulator's executions; those of the
 /// five patterns are exact.
 pub(super) fn estimates(driver: &Driver) {
     let mut device = open(driver, 60).unwrap();

@@ -117,7 +117,7 @@ pub(crate) fn simulate(launch: &Launch, width: Width) -> lanescope::run::Counted
 
 pub(crate) fn pairs(counted: &lanescope::run::Counted) -> Vec<(u64, u64)> {
     let counts = counted.dispatches[0].counts.iter();
-    counts.map(|count| (count.issues.0, count.lanes.0)).collect()
+    counts.map(|count| (count.executions.0, count.lanes.0)).collect()
 }
 
 fn formulas() {
@@ -161,7 +161,7 @@ pub(crate) fn slots(launch: &Launch, width: Width) -> f64 {
         parsed.resolve(&launch.dispatches[0].entry_point, &launch.overrides.clone()).unwrap();
     let counted = simulate(launch, width);
     let blocks = program.blocks().iter().zip(&counted.dispatches[0].counts);
-    blocks.map(|(block, count)| (block.ops * count.issues.0) as f64).sum::<f64>()
+    blocks.map(|(block, count)| (block.ops * count.executions.0) as f64).sum::<f64>()
         * f64::from(width.lanes())
 }
 
@@ -187,7 +187,7 @@ fn parts() {
         assert!(of_32.iter().all(|block| block.parts.is_none()));
         for (block, narrow) in of_64.iter().zip(of_16.iter().zip(&of_32)) {
             let parts = block.parts.unwrap();
-            let executions = (narrow.0.issues.0, narrow.1.issues.0);
+            let executions = (narrow.0.executions.0, narrow.1.executions.0);
             assert_eq!((parts.of_16, parts.of_32), executions, "{}", kernel.id);
             compared += 1;
         }

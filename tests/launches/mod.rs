@@ -146,7 +146,7 @@ fn counted(launch: &Launch, programs: &[Program], width: u32) -> String {
             .filter(|(count, _)| count.lanes.0 > 0)
             .map(|(count, block)| {
                 let label = block.label.as_deref().unwrap_or_default();
-                format!("{} {} {label}", count.issues.0, count.lanes.0)
+                format!("{} {} {label}", count.executions.0, count.lanes.0)
             })
             .collect();
         blocks.sort();

@@ -239,7 +239,7 @@ fn take(path: &str, body: &[u8], heard: &Mutex<Heard>) {
     }
 }
 
-/// Path and body of a request; nothing where the other side has none.
+/// Path and body of a request; `None` if the other side has none.
 fn request(stream: &mut TcpStream) -> std::io::Result<Option<(String, Vec<u8>)>> {
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 1 << 16];

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lanescope::instrument::Method;
+use lanescope::instrument::CounterScheme;
 use lanescope::program::{TargetLanguage, emit_all};
 use rayon::prelude::*;
 use tempfile::TempDir;
@@ -70,7 +70,7 @@ fn compile(program: &Path, files: &[PathBuf]) -> Result<String, String> {
 /// Writes a program's modules as HLSL.
 #[expect(clippy::disallowed_methods, reason = "a compiler reads files")]
 fn write(folder: &Path, (number, case): (usize, &Case)) -> Vec<(String, PathBuf)> {
-    let forms = [Form::Plain, Form::Counted(Method::Derived)];
+    let forms = [Form::Plain, Form::Counted(CounterScheme::Derived)];
     let modules = case.modules().into_iter().filter(|(form, _)| forms.contains(form));
     let file = |(form, module)| {
         let emissions = emit_all(&module, case.program.text()).unwrap();

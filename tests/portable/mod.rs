@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use lanescope::instrument::{Instrumented, Method, Options};
+use lanescope::instrument::{CounterScheme, Instrumented, Options};
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
 use lanescope::program::{Needs, Overrides, Parsed, Program, portable};
 use lanescope::run::launched::programs;
@@ -39,17 +39,17 @@ enum Form {
     /// What is written of the module without counters.
     Plain,
     /// What is written of the module that counts.
-    Counted(Method),
+    Counted(CounterScheme),
 }
 
 /// Every form, and what trials call it.
 const FORMS: [(&str, Form); 6] = [
     ("own_texts", Form::Own),
     ("plain", Form::Plain),
-    ("executed", Form::Counted(Method::Executed)),
-    ("histogram", Form::Counted(Method::Histogram)),
-    ("derived", Form::Counted(Method::Derived)),
-    ("estimated", Form::Counted(Method::Estimated)),
+    ("executed", Form::Counted(CounterScheme::Executed)),
+    ("histogram", Form::Counted(CounterScheme::Histogram)),
+    ("derived", Form::Counted(CounterScheme::Derived)),
+    ("estimated", Form::Counted(CounterScheme::Estimated)),
 ];
 
 /// A shader that Tint refuses, in its own text or in what is written of it.

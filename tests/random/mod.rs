@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ])
 }
 
-/// Simulator and device agree on outputs, issues, lanes and histograms.
+/// Simulator and device agree on outputs, executions, lanes and histograms.
 pub(crate) fn agree(driver: &Driver) {
     let options = WorkerOptions {
         program: Some(path()),
@@ -51,7 +51,7 @@ pub(crate) fn agree(driver: &Driver) {
         let comparison = compare(&program, seed, &mut device, &mut simulator).unwrap();
         assert!(comparison.blocks >= 20, "seed {seed}: {} blocks", comparison.blocks);
         assert!(comparison.blocks_idle < comparison.blocks, "seed {seed} executed nothing");
-        assert!(comparison.lanes >= comparison.issues, "seed {seed}: an issue without lanes");
+        assert!(comparison.lanes >= comparison.executions, "seed {seed}: an issue without lanes");
         assert!(
             comparison.differences.is_empty(),
             "seed {seed}: {:#?}\n{program}",
@@ -148,8 +148,8 @@ fn pair(word: &'static str, lie: Lie) -> (Liar, SimulatorRunner) {
 /// program still has the statement that brought it about and little else.
 fn planted() {
     let lies: [(&str, &str, u64, Lie); 4] = [
-        ("    continue;", " issues and ", 1, |counted| {
-            counted.dispatches[0].counts[0].issues.0 += 1;
+        ("    continue;", " executions and ", 1, |counted| {
+            counted.dispatches[0].counts[0].executions.0 += 1;
         }),
         ("subgroupShuffleXor(", " lanes, simulated ", 1, |counted| {
             let last = counted.dispatches[0].counts.last_mut().unwrap();

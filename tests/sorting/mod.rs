@@ -271,17 +271,20 @@ fn full_subgroups() {
             .fold((0, 0), |(executions, lanes), b| (executions + b.executions.0, lanes + b.lanes.0))
     };
     for (device, width) in [("sim:32", 32_u32), ("sim:64", 64)] {
-        let (issues, lanes) = blocks("sort/divergent", device);
+        let (executions, lanes) = blocks("sort/divergent", device);
         let width_of = Width::new(width).unwrap();
         let expected = lanescope::analyze::arms_run(8, width_of);
         #[expect(clippy::cast_precision_loss, reason = "counts of a small launch")]
-        let found = issues as f64 / (lanes as f64 / f64::from(width));
+        let found = executions as f64 / (lanes as f64 / f64::from(width));
         assert!((found / expected - 1.0).abs() < 0.01, "{device}: {found} for {expected}");
-        let (issues, lanes) = blocks("sort/sorted", device);
+        let (executions, lanes) = blocks("sort/sorted", device);
         // Each of seven borders between classes may part one subgroup, which then runs two arms: as many
         // blocks once more as each of the elements runs.
         let parted = 7 * (lanes / 65_536);
-        assert!(issues <= lanes / u64::from(width) + parted, "{device}: {issues} for {lanes}");
+        assert!(
+            executions <= lanes / u64::from(width) + parted,
+            "{device}: {executions} for {lanes}"
+        );
     }
 }
 

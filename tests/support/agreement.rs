@@ -49,7 +49,7 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
     }
 }
 
-/// Runs a program on both and compares outputs, and issues, lanes and, where counted, the histogram
+/// Runs a program on both and compares outputs, and executions, lanes and, where counted, the histogram
 /// of each block.
 ///
 /// # Errors

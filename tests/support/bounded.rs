@@ -17,7 +17,7 @@ pub(crate) const MEBIBYTES_MAX: u64 = 2048;
 /// How a run of the program ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// The exit code; nothing where a signal or the limit of time ended it.
+    /// The exit code; `None` if a signal or the limit of time ended it.
     pub(crate) code: Option<i32>,
     /// What it wrote on standard output.
     pub(crate) stdout: String,

@@ -1,11 +1,11 @@
-//! Issues and lanes of the five patterns, worked out from the input data alone.
+//! Executions and lanes of the five patterns, worked out from the input data alone.
 //!
-//! Input: a kernel's name, n, the input's elements and a width. Output: issues and lanes of each
+//! Input: a kernel's name, n, the input's elements and a width. Output: executions and lanes of each
 //! block, in the order of block numbers. It shares no code with the simulator, the instrumenter or
 //! the block numbering: it knows the shaders as a reader does, and counts subgroups of consecutive
 //! elements by hand.
 
-/// Issues and lanes of one block.
+/// Executions and lanes of one block.
 pub(crate) type Counts = (u64, u64);
 
 /// How many subgroups have a lane for which `takes` holds, and how many lanes there are.
@@ -26,7 +26,7 @@ fn for_loop(arm: Counts, trips: u64) -> [Counts; 4] {
     [times(trips + 1), arm, times(trips), times(trips)]
 }
 
-/// Issues and lanes of each block of a kernel of the family `five_patterns`.
+/// Executions and lanes of each block of a kernel of the family `five_patterns`.
 ///
 /// `input` has n elements; workgroups are of 256 invocations, so that invocations past n sit in the
 /// last workgroup.

@@ -14,18 +14,18 @@ pub(crate) struct Comparison {
     pub(crate) blocks: usize,
     /// Blocks that nobody ever executed.
     pub(crate) blocks_idle: usize,
-    /// Issues of all blocks together, on the simulator.
-    pub(crate) issues: u64,
+    /// Executions of all blocks together, on the simulator.
+    pub(crate) executions: u64,
     /// Lanes of all blocks together, on the simulator.
     pub(crate) lanes: u64,
     /// Lanes, outputs and what else differs, a line each; empty where they agree.
     pub(crate) differences: Vec<String>,
-    /// Issues and histograms that differ though the lanes are the same, a line each: they do where
+    /// Executions and histograms that differ though the lanes are the same, a line each: they do where
     /// the device puts other invocations into a subgroup, or reconverges otherwise.
     pub(crate) differences_in_issues: Vec<String>,
 }
 
-/// Runs a launch of one direct dispatch on both and compares outputs, and issues, lanes and, where
+/// Runs a launch of one direct dispatch on both and compares outputs, and executions, lanes and, where
 /// counted, the histogram of each block.
 ///
 /// # Errors
@@ -64,14 +64,14 @@ pub(crate) fn compare_launch(
             // The device's may have room for wider subgroups than it ran.
             histogram.resize(found.len().max(histogram.len()), 0);
         }
-        if (found.issues, found.lanes) != (expected.issues, expected.lanes) {
+        if (found.executions, found.lanes) != (expected.executions, expected.lanes) {
             let difference = format!(
-                "block {} at line {}: {} issues and {} lanes, simulated {} and {}",
+                "block {} at line {}: {} executions and {} lanes, simulated {} and {}",
                 block.id,
                 block.location.line,
-                found.issues.0,
+                found.executions.0,
                 found.lanes.0,
-                expected.issues.0,
+                expected.executions.0,
                 expected.lanes.0
             );
             if found.lanes == expected.lanes {
@@ -88,8 +88,8 @@ pub(crate) fn compare_launch(
     }
     Ok(Comparison {
         blocks: simulator.len(),
-        blocks_idle: simulator.iter().filter(|count| count.issues.0 == 0).count(),
-        issues: simulator.iter().map(|count| count.issues.0).sum(),
+        blocks_idle: simulator.iter().filter(|count| count.executions.0 == 0).count(),
+        executions: simulator.iter().map(|count| count.executions.0).sum(),
         lanes: simulator.iter().map(|count| count.lanes.0).sum(),
         differences,
         differences_in_issues,

@@ -92,7 +92,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert!(!written.is_empty());
                 // Grids are as large as their textures, so that what guards them never returns.
                 let counts = &counted.dispatches[0].counts;
-                let idle = counts.iter().filter(|count| count.issues.0 == 0).count();
+                let idle = counts.iter().filter(|count| count.executions.0 == 0).count();
                 assert!(idle * 5 <= counts.len(), "{idle} blocks of {name} are idle");
             }
             Ok(())
@@ -340,7 +340,7 @@ pub(crate) fn random_reads_agree(driver: &Driver) {
         for (block, (one, other)) in
             expected.dispatches[0].counts.iter().zip(&found.dispatches[0].counts).enumerate()
         {
-            if (one.issues, one.lanes) != (other.issues, other.lanes) {
+            if (one.executions, one.lanes) != (other.executions, other.lanes) {
                 wrong.push(format!("program {seed}, block {block}: counts differ\n{text}"));
             }
         }

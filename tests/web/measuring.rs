@@ -245,7 +245,7 @@ pub(super) fn catalogue_whole() -> Result<(), String> {
         for (on_page, other) in measurement.dispatches.iter().zip(&counted.dispatches) {
             let same = on_page.blocks.len() == other.counts.len()
                 && on_page.blocks.iter().zip(&other.counts).all(|(block, other)| {
-                    block.executions == other.issues && block.lanes == other.lanes
+                    block.executions == other.executions && block.lanes == other.lanes
                 });
             hold(same, &format!("{name}: counts differ"), &shown)?;
             blocks += on_page.blocks.len();

@@ -232,7 +232,7 @@ fn agree(run: &Run, shown: &str) -> Result<(), String> {
         for (on_page, other) in measurement.dispatches.iter().zip(&counted.dispatches) {
             hold(on_page.blocks.len() == other.counts.len(), &format!("{name}: blocks"), shown)?;
             for (block, other) in on_page.blocks.iter().zip(&other.counts) {
-                let same = block.executions == other.issues && block.lanes == other.lanes;
+                let same = block.executions == other.executions && block.lanes == other.lanes;
                 hold(same, &format!("{name}, block {}: {block:?} ≠ {other:?}", block.id), shown)?;
                 blocks += 1;
             }

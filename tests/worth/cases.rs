@@ -73,7 +73,7 @@ pub(crate) struct Checked {
     /// The costs that it says are saved: subgroup operations, or what its kind counts in the model of memory.
     pub(crate) said: u64,
     /// What an edit saves of the same, in an ordinary profile: the card's own order, loaded from a buffer, or else the edit
-    /// of the section where it is of the card's kind; nothing where there is neither.
+    /// of the section where it is of the card's kind; `None` if there is neither.
     pub(crate) saved: Option<i64>,
     /// What the section's edit saves.
     pub(crate) by_hand: i64,

@@ -24,7 +24,7 @@ pub(crate) struct Verified {
     pub(crate) trial: Trial,
     /// Subgroup operations that it says are saved.
     pub(crate) said: i128,
-    /// What the edit saves; nothing where there is none.
+    /// What the edit saves; `None` if there is none.
     pub(crate) saved: Option<i128>,
     /// Whether every lane executed as much of each block as without the change, and, of an edit, wrote the
     /// same outputs.
@@ -106,7 +106,7 @@ fn operations(dispatch: &Dispatch, counts: &[BlockTotals]) -> i128 {
 }
 
 /// The launch with a copy of one dispatch's entry point in which lanes are the invocations `order`, in
-/// workgroups of `size`, and the line on which each loads its number. Nothing where an argument is no built-in value.
+/// workgroups of `size`, and the line on which each loads its number. `None` if an argument is no built-in value.
 #[expect(clippy::too_many_lines, reason = "the copy's parts, one after the other")]
 fn edit(launch: &Launch, number: usize, order: &[u64], size: u32) -> Option<(Launch, u32)> {
     let dispatch = launch.dispatches.get(number)?;

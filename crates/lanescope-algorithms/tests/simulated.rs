@@ -70,7 +70,7 @@ fn run(
         *bytes = memory.bytes(0, *binding).unwrap();
     }
     let helped = program.blocks().iter().zip(&outcome.blocks);
-    helped.filter(|(block, _)| block.label.is_some()).map(|(_, counts)| counts.issues.0).sum()
+    helped.filter(|(block, _)| block.label.is_some()).map(|(_, counts)| counts.executions.0).sum()
 }
 
 /// What is sorted.

@@ -57,7 +57,7 @@ impl Default for Request {
 }
 
 impl Request {
-    /// What the environment asks for; nothing where [`VARIABLE`] is not set, is empty or `0`.
+    /// What the environment asks for; `None` if [`VARIABLE`] is not set, is empty or `0`.
     ///
     /// # Errors
     ///

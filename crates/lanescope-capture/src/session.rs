@@ -142,7 +142,7 @@ struct Image {
     after: Option<wgpu::Buffer>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -152,14 +152,14 @@ impl Session {
     }
 
     pub(super) fn end_frame(&self) {
-        locked(&self.seen).frame += 1;
+        lock(&self.seen).frame += 1;
     }
 
     /// A snapshot of a dispatch that is about to be recorded, where it is meant.
     pub(super) fn meant(&self, pass: Option<&str>, state: &State, grid: &Grid) -> Option<Snapshot> {
         let (_, pipeline) = state.pipeline.as_ref()?;
         let label = if pipeline.label.is_empty() { pass.unwrap_or("") } else { &pipeline.label };
-        let mut seen = locked(&self.seen);
+        let mut seen = lock(&self.seen);
         let number = seen.dispatches;
         seen.dispatches += 1;
         if !self.request.matches(label) {
@@ -230,10 +230,10 @@ impl Session {
         let slice = buffer.slice(..);
         let mapped = Arc::new(Mutex::new(None));
         let told = Arc::clone(&mapped);
-        slice.map_async(wgpu::MapMode::Read, move |result| *locked(&told) = Some(result));
+        slice.map_async(wgpu::MapMode::Read, move |result| *lock(&told) = Some(result));
         let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
         waited.map_err(std::io::Error::other)?;
-        match locked(&mapped).take() {
+        match lock(&mapped).take() {
             Some(result) => result.map_err(std::io::Error::other)?,
             None => return Err(std::io::Error::other("the copies were not read in time")),
         }
@@ -455,7 +455,7 @@ impl Memory {
 }
 
 impl ViewInfo {
-    /// Why it cannot be copied; nothing where it can.
+    /// Why it cannot be copied; `None` if it can.
     fn unreadable(&self) -> Option<String> {
         let format = self.format;
         if !self.readable {

@@ -43,10 +43,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let outcome = compiled.run([64, 1, 1], &mut memory, &config)?;
         println!("{lanes} lanes");
         for (block, count) in program.blocks().iter().zip(&outcome.blocks) {
-            let mean = count.lanes.0 as f64 / count.issues.0.max(1) as f64;
+            let mean = count.lanes.0 as f64 / count.executions.0.max(1) as f64;
             println!(
                 "  line {:2}: {:6} executions, {mean:.1} lanes",
-                block.location.line, count.issues.0
+                block.location.line, count.executions.0
             );
         }
     }

@@ -40,7 +40,7 @@ pub enum Shape {
         element: Box<Self>,
         /// Bytes from element to element.
         stride: u64,
-        /// How many; nothing where the buffer's size says it.
+        /// How many; `None` if the buffer's size says it.
         count: Option<u64>,
     },
     /// Fields of several shapes.

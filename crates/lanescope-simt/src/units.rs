@@ -102,7 +102,7 @@ impl fmt::Display for BlockId {
 #[serde(transparent)]
 pub struct Executions(pub u64);
 
-/// Active lanes, summed over issues.
+/// Active lanes, summed over executions.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default,
 )]
@@ -173,7 +173,7 @@ impl fmt::Display for Bytes {
 pub struct Ratio(pub f64);
 
 impl Ratio {
-    /// Divides two counts, or nothing where the divisor is zero: what was not counted has no ratio.
+    /// Divides two counts, or `None` if the divisor is zero: what was not counted has no ratio.
     pub fn divide(dividend: u64, divisor: u64) -> Option<Self> {
         (divisor != 0).then(|| Self(approximate(dividend) / approximate(divisor)))
     }

@@ -21,7 +21,7 @@ pub(super) fn register(environment: &mut Environment<'_>) {
     environment.add_filter("s", |value: f64, digits: Option<usize>| unit(value, 1e9, digits, "s"));
     environment
         .add_filter("percent", |value: f64, digits: Option<usize>| unit(value, 0.01, digits, "%"));
-    environment.add_filter("grouped", |value: f64| grouped(value));
+    environment.add_filter("grouped", |value: f64| group_digits(value));
     environment.add_filter("spread", spread);
     environment.add_filter("spread_us", |values: Vec<f64>| spread_in(&values, 1e3, "µs"));
     environment.add_filter("spread_ms", |values: Vec<f64>| spread_in(&values, 1e6, "ms"));
@@ -34,7 +34,7 @@ fn unit(value: f64, scale: f64, digits: Option<usize>, name: &str) -> String {
 }
 
 /// A number without its fraction, with commas between thousands.
-pub(super) fn grouped(number: f64) -> String {
+pub(super) fn group_digits(number: f64) -> String {
     let digits = format!("{number:.0}");
     let groups = digits.as_bytes().rchunks(3).rev();
     groups.map(|group| String::from_utf8_lossy(group).into_owned()).collect::<Vec<_>>().join(",")

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context;
 use lanescope::analyze::{self, Load, TimeRatio, Work};
 use lanescope::kernel::Catalogue;
+use lanescope::present;
 use lanescope::record::{ArmOutcome, ConstructPart, Measurement, Run};
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
@@ -342,6 +343,13 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
             [first] => Ok((*first).to_owned()),
             [first, others @ ..] => Ok(format!("{first} and {} more", others.len())),
         }
+    });
+    let of = Arc::clone(records);
+    environment.add_function("traffic", move |record: String| {
+        let table = present::traffic(&*of.run(&record)?);
+        let mut table = table.ok_or_else(|| wrong(format!("{record} has no traffic by both")))?;
+        table.title.clear();
+        Ok::<_, Error>(table.to_markdown())
     });
     let of = Arc::clone(records);
     environment.add_function("stop_rule", move |record: String| {

@@ -44,7 +44,7 @@ pub(super) fn find_divergent_barriers(device: &DeviceProfile, width: Width) -> V
     list
 }
 
-/// Why a block's barrier is not reached by all; nothing where it is, or holds none.
+/// Why a block's barrier is not reached by all; `None` if it is, or holds none.
 fn reason(dispatch: &Dispatch, block: &Block, width: Width) -> Option<String> {
     let flow = block.flow.as_ref().filter(|flow| flow.barrier)?;
     let (executions, lanes) = (block.executions.0, block.lanes.0);

@@ -252,9 +252,9 @@ fn lines(numbers: &[u32]) -> String {
     }
 }
 
-/// What a change at a line saves alone on a device, as part of all subgroup operations; nothing where it
+/// What a change at a line saves alone on a device, as part of all subgroup operations; `None` if it
 /// was not tried there.
-pub(super) fn share_alone(device: &DeviceProfile, rule: Rule, line: u32) -> Option<Ratio> {
+pub(super) fn find_share_alone(device: &DeviceProfile, rule: Rule, line: u32) -> Option<Ratio> {
     let what_if = device.what_if.as_ref()?;
     let candidates = candidates(device, what_if);
     let candidate =

@@ -115,7 +115,7 @@ impl RelativeCondition {
     }
 
     /// The figures that no launch has on both sides, so that the condition could never be met.
-    pub fn unknown(&self, launches: &[LaunchComparison]) -> Vec<&'static str> {
+    pub fn find_unknown(&self, launches: &[LaunchComparison]) -> Vec<&'static str> {
         let known = |comparison: &&Comparison<Figure>| {
             !launches.iter().any(|launch| value(launch, comparison).is_some())
         };

@@ -39,7 +39,7 @@ pub struct LaunchComparison {
     pub verdicts: Vec<String>,
     /// The whole launch, dispatches that only set up left out.
     pub whole: Part,
-    /// Its time; nothing where one side was not timed, its work was removed, or one alone has run-time checks.
+    /// Its time; `None` if one side was not timed, its work was removed, or one alone has run-time checks.
     pub time: Option<TimeRatio>,
     /// Each dispatch.
     pub dispatches: Vec<Part>,
@@ -62,7 +62,7 @@ impl LaunchComparison {
     }
 }
 
-/// Compares two measurements; nothing where their operations were counted by two rules, or one has no
+/// Compares two measurements; `None` if their operations were counted by two rules, or one has no
 /// counts.
 pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchComparison> {
     let counted = |side: &Side<'_>| side.measurement.dispatches.iter().any(Dispatch::has_lines);
@@ -99,7 +99,8 @@ pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchCompariso
     };
     let parts = [&found.dispatches, &found.functions, &found.calls].into_iter().flatten();
     let changes = parts.map(|part| part.changed).chain(found.lines.iter().map(|line| line.changed));
-    let unchanged = super::sentences::unchanged(&found.whole, changes, found.time.as_ref());
+    let unchanged =
+        super::sentences::describe_unchanged(&found.whole, changes, found.time.as_ref());
     found.verdicts.splice(0..0, unchanged);
     Some(found)
 }

@@ -58,21 +58,21 @@ pub struct ComparisonRow {
     pub labels: [String; 2],
     /// The widths, in lanes.
     pub widths: [Option<Width>; 2],
-    /// Mean active lanes; nothing where the two were counted by different rules.
+    /// Mean active lanes; `None` if the two were counted by different rules.
     pub active_lanes_means: [Option<f64>; 2],
     /// Mean active lanes over the width.
     pub efficiencies: [Option<Ratio>; 2],
     /// Median times of one launch.
     pub medians: [Option<Nanoseconds>; 2],
-    /// B's median time over A's; nothing where one was not timed or is not plausible.
+    /// B's median time over A's; `None` if one was not timed or is not plausible.
     pub time_ratio: Option<UnpairedRatio>,
-    /// B's Σ operations × executions over A's; nothing where one was not counted.
+    /// B's Σ operations × executions over A's; `None` if one was not counted.
     pub subgroup_operations_ratio: Option<f64>,
     /// Subgroup operations × width, which compares across widths.
     pub lane_slots: [Option<u128>; 2],
-    /// B's lane slots over A's; nothing where one was not counted.
+    /// B's lane slots over A's; `None` if one was not counted.
     pub lane_slots_ratio: Option<f64>,
-    /// The least and the greatest of that ratio over the seeds that both were counted with; nothing where there is one
+    /// The least and the greatest of that ratio over the seeds that both were counted with; `None` if there is one
     /// alone.
     pub lane_slots_range: Option<[f64; 2]>,
     /// Findings.
@@ -97,7 +97,7 @@ pub struct NotCompared {
 impl Comparison {
     /// The launches that changed, and how many did not: their lane slots and efficiency are the same, and their times
     /// are not told apart. Of few launches all stay.
-    pub fn changed(&self) -> (Self, usize) {
+    pub fn keep_changed(&self) -> (Self, usize) {
         let mut changed = self.clone();
         if self.rows.len() > ROWS_ALL_SHOWN {
             changed.rows.retain(|row| !row.is_unchanged());
@@ -107,7 +107,7 @@ impl Comparison {
     }
 
     /// That nothing changed, where that holds for all launches.
-    pub fn unchanged(&self) -> Option<String> {
+    pub fn describe_unchanged(&self) -> Option<String> {
         let all = !self.rows.is_empty() && self.rows.iter().all(ComparisonRow::is_unchanged);
         let launches = match self.rows.len() {
             1 => String::new(),

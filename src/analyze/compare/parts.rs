@@ -18,9 +18,9 @@ pub const CHANGE_MIN: f64 = 0.001;
 pub struct Part {
     /// What it is: `whole`, a dispatch's entry point with its number, a function.
     pub name: String,
-    /// Its figures in A and in B; nothing where one does not have it.
+    /// Its figures in A and in B; `None` if one does not have it.
     pub figures: [Option<Figures>; 2],
-    /// B's lane slots over A's; nothing where one has none.
+    /// B's lane slots over A's; `None` if one has none.
     pub lane_slots_ratio: Option<f64>,
     /// Whether B is better.
     pub trend: Trend,
@@ -36,7 +36,7 @@ pub struct LinePart {
     pub line: LinePair,
     /// Its text in A and in B, with the space before it.
     pub texts: [Option<String>; 2],
-    /// Its figures in A and in B; nothing where it has no operations.
+    /// Its figures in A and in B; `None` if it has no operations.
     pub figures: [Option<Figures>; 2],
     /// Whether B is better.
     pub trend: Trend,
@@ -51,11 +51,11 @@ pub struct Figures {
     pub subgroup_operations: u128,
     /// Σ operations × active lanes.
     pub lane_operations: u128,
-    /// Subgroup operations × width; nothing where the width is not known.
+    /// Subgroup operations × width; `None` if the width is not known.
     pub lane_slots: Option<u128>,
     /// Lane slots without lane operations: the waste.
     pub lane_slots_idle: Option<u128>,
-    /// Mean active lanes; nothing where it was never executed.
+    /// Mean active lanes; `None` if it was never executed.
     pub active_lanes_mean: Option<f64>,
     /// Mean active lanes over the width.
     pub efficiency_ratio: Option<Ratio>,

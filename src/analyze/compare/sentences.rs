@@ -202,7 +202,7 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
 }
 
 /// That no count changed, where none did, and what the time did then.
-pub(super) fn unchanged(
+pub(super) fn describe_unchanged(
     whole: &Part,
     changes: impl IntoIterator<Item = bool>,
     time: Option<&TimeRatio>,

@@ -23,9 +23,9 @@ const VERSIONS_MIN: f64 = 0.25;
 /// A line that both texts have, or one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LinePair {
-    /// Its number in A, from 1; nothing where A does not have it.
+    /// Its number in A, from 1; `None` if A does not have it.
     pub a: Option<u32>,
-    /// Its number in B, from 1; nothing where B does not have it.
+    /// Its number in B, from 1; `None` if B does not have it.
     pub b: Option<u32>,
     /// Whether both have the same text, but for the space around it.
     pub same_text: bool,

@@ -28,7 +28,7 @@ pub struct TimeRatio {
     /// Whether both were sampled in the same rounds.
     pub side_by_side: bool,
     /// The ratio at A's speed of the device, as copies and as multiply-adds say: the lower and the
-    /// higher; nothing where it needs none, or cannot be said.
+    /// higher; `None` if it needs none, or cannot be said.
     pub at_speed_of_a: Option<[f64; 2]>,
     /// What is to be said of the moments, a sentence.
     pub drift: String,
@@ -43,7 +43,7 @@ impl TimeRatio {
     }
 }
 
-/// Divides the times of two measurements; nothing where one has none, or did not do its work.
+/// Divides the times of two measurements; `None` if one has none, or did not do its work.
 pub(super) fn time_ratio(a: Side<'_>, b: Side<'_>) -> Option<TimeRatio> {
     let removed = |side: Side<'_>| plausibility(side.run, side.measurement).is_removed();
     if removed(a) || removed(b) {

@@ -112,7 +112,7 @@ impl Executed {
         }
     }
 
-    /// The mean of the lanes that executed an instruction; nothing where none was executed.
+    /// The mean of the lanes that executed an instruction; `None` if none was executed.
     pub fn threads_mean(self) -> Option<f64> {
         crate::analyze::counts::ratio(self.threads, self.instructions)
     }

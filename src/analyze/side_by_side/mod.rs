@@ -33,9 +33,9 @@ const LANES: u32 = 32;
 pub struct SideBySide {
     /// The family.
     pub family: String,
-    /// The form; nothing where the kernels have none.
+    /// The form; `None` if the kernels have none.
     pub form: Option<String>,
-    /// The device that Vulkan, Metal or DX12 ran on, by its name for people; nothing where none did.
+    /// The device that Vulkan, Metal or DX12 ran on, by its name for people; `None` if none did.
     pub other_label: Option<String>,
     /// CUDA's device, by its name for people.
     pub cuda_label: String,

@@ -12,7 +12,7 @@ use crate::record::{
 use crate::units::{BlockId, Executions, Lanes};
 
 /// Executions of the block under test.
-const ISSUES: u64 = 1000;
+const EXECUTIONS: u64 = 1000;
 
 /// A block of one multiply-add on line 8 within `part`, `lanes` of 32 in each execution.
 fn block(part: ConstructPart, lanes: u64) -> Block {
@@ -47,8 +47,8 @@ fn block(part: ConstructPart, lanes: u64) -> Block {
     };
     Block {
         code: Arc::new(code),
-        executions: Executions(ISSUES),
-        lanes: Lanes(ISSUES * lanes),
+        executions: Executions(EXECUTIONS),
+        lanes: Lanes(EXECUTIONS * lanes),
         histogram: None,
         parts: None,
         active_lanes_mean_expected: None,
@@ -106,7 +106,7 @@ fn said(block: Block, instructions: Vec<Instruction>) -> Vec<String> {
 #[test]
 fn a_branch_that_became_a_select_or_predication_is_told_from_one_that_is_there() {
     let arm = || block(ConstructPart::IfAccept, 16);
-    let with = |lanes: f64, on: f64| said(arm(), vec![instruction(8, ISSUES, lanes, on)]);
+    let with = |lanes: f64, on: f64| said(arm(), vec![instruction(8, EXECUTIONS, lanes, on)]);
     assert_eq!(with(32.0, 32.0), ["branch became a select (line 8)"]);
     assert_eq!(with(32.0, 16.0), ["branch became predication (line 8)"]);
     // The branch is there: half of the lanes execute, and all of those are on.
@@ -116,12 +116,12 @@ fn a_branch_that_became_a_select_or_predication_is_told_from_one_that_is_there()
     assert_eq!(with(31.5, 31.5), ["branch became a select (line 8)"]);
     // An arm that all lanes enter has nothing to become.
     assert!(
-        said(block(ConstructPart::IfAccept, 32), vec![instruction(8, ISSUES, 32.0, 32.0)])
+        said(block(ConstructPart::IfAccept, 32), vec![instruction(8, EXECUTIONS, 32.0, 32.0)])
             .is_empty()
     );
     // Outside of branches all lanes are there by right.
     let body = block(ConstructPart::LoopBody, 16);
-    assert!(said(body, vec![instruction(8, ISSUES, 32.0, 32.0)]).is_empty());
+    assert!(said(body, vec![instruction(8, EXECUTIONS, 32.0, 32.0)]).is_empty());
 }
 
 #[test]
@@ -130,18 +130,18 @@ fn copies_of_a_loops_body_are_counted_where_their_number_is_whole() {
         let each = vec![instruction(8, executed, 32.0, 32.0); copies];
         said(block(ConstructPart::LoopBody, 32), each)
     };
-    assert_eq!(with(4, ISSUES / 4), ["loop unrolled 4 times (line 8)"]);
+    assert_eq!(with(4, EXECUTIONS / 4), ["loop unrolled 4 times (line 8)"]);
     // Not unrolled: one instruction, as often as the source.
-    assert!(with(1, ISSUES).is_empty());
+    assert!(with(1, EXECUTIONS).is_empty());
     // Two and a half copies are none.
-    assert!(with(3, ISSUES * 2 / 5).is_empty());
+    assert!(with(3, EXECUTIONS * 2 / 5).is_empty());
     // A remainder, executed more seldom, changes nothing: the most executed counts.
-    let mut each = vec![instruction(8, ISSUES / 4, 32.0, 32.0); 4];
+    let mut each = vec![instruction(8, EXECUTIONS / 4, 32.0, 32.0); 4];
     each.push(instruction(8, 1, 32.0, 32.0));
     assert_eq!(said(block(ConstructPart::LoopBody, 32), each), ["loop unrolled 4 times (line 8)"]);
     // In a branch without a loop, copies are something else.
     let arm = block(ConstructPart::IfAccept, 32);
-    assert!(said(arm, vec![instruction(8, ISSUES / 4, 32.0, 32.0); 4]).is_empty());
+    assert!(said(arm, vec![instruction(8, EXECUTIONS / 4, 32.0, 32.0); 4]).is_empty());
 }
 
 #[test]
@@ -149,23 +149,23 @@ fn fewer_instructions_than_arithmetic_is_folding_and_none_is_removal() {
     let with = |executed: u64, line: u32| {
         said(block(ConstructPart::IfReject, 32), vec![instruction(line, executed, 32.0, 32.0)])
     };
-    assert_eq!(with(ISSUES / 2, 8), ["arithmetic folded (line 8)"]);
-    assert!(with(ISSUES * 95 / 100, 8).is_empty());
-    assert_eq!(with(ISSUES, 9), ["work removed (line 8)"]);
+    assert_eq!(with(EXECUTIONS / 2, 8), ["arithmetic folded (line 8)"]);
+    assert!(with(EXECUTIONS * 95 / 100, 8).is_empty());
+    assert_eq!(with(EXECUTIONS, 9), ["work removed (line 8)"]);
     // A line that adds and multiplies nothing may go anywhere.
     let mut moved = block(ConstructPart::IfReject, 32);
     Arc::make_mut(&mut moved.code).fma_operations = Some(0);
-    assert!(said(moved, vec![instruction(9, ISSUES, 32.0, 32.0)]).is_empty());
+    assert!(said(moved, vec![instruction(9, EXECUTIONS, 32.0, 32.0)]).is_empty());
     // What never ran in the source leaves nothing behind.
     let idle =
         Block { executions: Executions(0), lanes: Lanes(0), ..block(ConstructPart::IfReject, 32) };
-    assert!(said(idle, vec![instruction(9, ISSUES, 32.0, 32.0)]).is_empty());
+    assert!(said(idle, vec![instruction(9, EXECUTIONS, 32.0, 32.0)]).is_empty());
 }
 
 #[test]
 fn a_line_of_two_blocks_and_code_without_counts_say_nothing() {
     let twice = vec![block(ConstructPart::IfAccept, 16), block(ConstructPart::IfReject, 16)];
-    let full = vec![instruction(8, ISSUES, 32.0, 32.0)];
+    let full = vec![instruction(8, EXECUTIONS, 32.0, 32.0)];
     assert!(changes(&dispatch(twice, full), 32.0).is_empty());
     let bare = Dispatch {
         machine_code: None,

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use super::{number, pairs};
 use crate::analyze::counts::active_lanes_mean;
-use crate::analyze::names::{SIZE, device_label, family, parameters_text, short_name};
+use crate::analyze::names::{
+    SIZE, device_label, family, is_simulated, parameters_text, short_name,
+};
 use crate::analyze::usual::{Usual, asks_where_it_pays, keep_usual};
 use crate::record::{Measurement, Run};
 use crate::units::Width;
@@ -32,6 +34,8 @@ pub struct BeforeAfterRow {
     pub baseline: String,
     /// The device's name for people.
     pub label: String,
+    /// Whether it is the simulator.
+    pub simulated: bool,
     /// The parameters, worded.
     pub parameters: String,
     /// The width, in lanes.
@@ -76,6 +80,7 @@ fn compare_family(
                 kernel: short_name(&kernel.kernel).to_owned(),
                 baseline: short_name(&baseline.kernel).to_owned(),
                 label: device_label(run, &kernel.device),
+                simulated: is_simulated(run, kernel),
                 parameters: parameters_text(&kernel.parameters, &[]),
                 width: kernel.subgroup_width?,
                 lanes: [active_lanes_mean(baseline)?, active_lanes_mean(kernel)?],

@@ -46,7 +46,7 @@ pub struct ModelRow {
     pub parameters: BTreeMap<String, Value>,
     /// The width that ran, in lanes.
     pub width: Option<Width>,
-    /// The arms of mean length that a subgroup of the baseline runs, by the formula; nothing where
+    /// The arms of mean length that a subgroup of the baseline runs, by the formula; `None` if
     /// lanes do not choose independently, or with what probabilities the record does not say.
     pub arms_run: Option<f64>,
     /// Mean active lanes over the width, of the baseline and of the kernel.
@@ -54,7 +54,7 @@ pub struct ModelRow {
     /// The ratio of Σ operations × executions, baseline over kernel: what counting predicts of the speed-up.
     pub speedup_counted: Option<f64>,
     /// The speed-up with the traffic of the sort, or of the order, at the copy rate added to the
-    /// counted time, and no time below that of the bytes that must move; nothing where the copy rate
+    /// counted time, and no time below that of the bytes that must move; `None` if the copy rate
     /// is not known, or neither a sort nor bytes are.
     pub speedup_with_traffic: Option<f64>,
     /// The speed-up that was measured.
@@ -64,7 +64,7 @@ pub struct ModelRow {
     /// That less the predicted time, with traffic where it is known: what the model leaves
     /// unexplained; negative where the kernel is faster.
     pub remainder: Option<Nanoseconds>,
-    /// The bytes that the kernel must move, with those of the sort or of the order; nothing where
+    /// The bytes that the kernel must move, with those of the sort or of the order; `None` if
     /// the kernel does not say what it must move.
     pub bytes: Option<Bytes>,
     /// These bytes over the time, over the copy rate.
@@ -73,7 +73,7 @@ pub struct ModelRow {
     pub unusual: usize,
     /// How many dispatches the time holds.
     pub dispatches: usize,
-    /// The sum of the measured times of those that only sort, route or make grids; nothing where
+    /// The sum of the measured times of those that only sort, route or make grids; `None` if
     /// dispatches were not timed one by one, or there is none.
     pub sorting: Option<Nanoseconds>,
 }
@@ -246,7 +246,7 @@ fn nanoseconds(bytes: u64, rate: f64) -> f64 {
     bytes as f64 / rate * 1e9
 }
 
-/// What a launch moves for its sort, or for an order that was made before, in bytes; nothing where it
+/// What a launch moves for its sort, or for an order that was made before, in bytes; `None` if it
 /// has neither.
 fn order_bytes(run: &Run, kernel: &Measurement) -> Option<u64> {
     let orders = |entry_point: &str| {

@@ -35,7 +35,7 @@ pub struct CrossoverTable {
 pub struct CrossoverRow {
     /// The value of each of the table's parameters.
     pub parameters: Vec<String>,
-    /// For each kernel where it crosses, worded as `from n = 2,900`; nothing where it was not
+    /// For each kernel where it crosses, worded as `from n = 2,900`; `None` if it was not
     /// measured at two values at least.
     pub crossovers: Vec<Option<String>>,
     /// For each kernel the speed-up at the last value of the axis.

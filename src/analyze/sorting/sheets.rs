@@ -24,13 +24,13 @@ pub struct SpeedSheet {
     pub baseline: String,
     /// The parameter that the curves run along.
     pub axis: String,
-    /// The device's name for people; nothing where the sheet holds all devices.
+    /// The device's name for people; `None` if the sheet holds all devices.
     pub label: Option<String>,
     /// What tells this sheet from the others of the same baseline and axis, as `input=random`.
     pub words: Vec<String>,
     /// The parameters that all its curves share, as `work=512`, but for those above.
     pub shared: Vec<String>,
-    /// The parameter that tells a panel's curves apart; nothing where their names do.
+    /// The parameter that tells a panel's curves apart; `None` if their names do.
     pub series: Option<String>,
     /// A panel for each kernel; one for all where names tell curves apart.
     pub panels: Vec<SpeedPanel>,
@@ -41,7 +41,7 @@ pub struct SpeedSheet {
 /// The curves of one kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpeedPanel {
-    /// The kernel's full name; nothing where there are several.
+    /// The kernel's full name; `None` if there are several.
     pub kernel: Option<String>,
     /// The curves, by rising value of the series' parameter.
     pub curves: Vec<SpeedCurve>,
@@ -97,7 +97,7 @@ fn sheets(curves: &[&SpeedCurve], axes: &[&str]) -> Vec<SpeedSheet> {
         let alike = |curve: &&SpeedCurve| curve.label == first.label;
         let label = curves.iter().all(alike).then(|| first.label.clone());
         return vec![SpeedSheet {
-            shared: shared(curves),
+            shared: find_shared(curves),
             panels: vec![SpeedPanel {
                 kernel: None,
                 curves: curves.iter().map(|curve| (*curve).clone()).collect(),
@@ -142,7 +142,7 @@ fn sheets(curves: &[&SpeedCurve], axes: &[&str]) -> Vec<SpeedSheet> {
 }
 
 /// The parameters that all curves have with one value, as `work=512`.
-fn shared(curves: &[&SpeedCurve]) -> Vec<String> {
+fn find_shared(curves: &[&SpeedCurve]) -> Vec<String> {
     let Some(first) = curves.first() else { return Vec::new() };
     let everywhere = |(name, value): &(&String, &Value)| {
         curves.iter().all(|curve| curve.fixed.get(*name) == Some(*value))

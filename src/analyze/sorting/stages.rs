@@ -73,7 +73,7 @@ const STACKS_MAX: usize = 24;
 /// that these times exceed by more than three tenths: it is not known what such stages hold. Of more
 /// launches than a sheet holds, those of the most usual parameters stay, and of these the largest of
 /// each kernel and sizes that lie apart.
-/// Nothing where there is no such launch.
+/// `None` if there is no such launch.
 pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
     let usual = Usual::from_run(run);
     let (mut stacks, mut unknown) = (Vec::new(), 0);
@@ -126,7 +126,7 @@ fn order(run: &Run, family: &str) -> Vec<String> {
     order
 }
 
-/// A launch's size; nothing where it has none.
+/// A launch's size; `None` if it has none.
 fn size(stack: &StageStack) -> Option<i64> {
     match stack.parameters.get(SIZE) {
         Some(Value::Integer(size)) => Some(*size),
@@ -177,7 +177,7 @@ fn drop_between(stacks: &mut Vec<StageStack>) -> Vec<StageStack> {
     dropped
 }
 
-/// Stages with what lies between them; nothing where there are none, or where they exceed the launch by
+/// Stages with what lies between them; `None` if there are none, or where they exceed the launch by
 /// too much.
 fn added_up(mut stages: Vec<StageTime>, launch: Nanoseconds) -> Option<Vec<StageTime>> {
     let sum: f64 = stages.iter().map(|stage| stage.time.0).sum();

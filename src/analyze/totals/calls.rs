@@ -113,7 +113,7 @@ fn frame(site: Site, (own, lines): (Work, BTreeMap<u32, Work>), mut below: Vec<F
     }
 }
 
-/// The tree that a simulator counted; nothing where there is none, or where it is not that of the blocks.
+/// The tree that a simulator counted; `None` if there is none, or where it is not that of the blocks.
 fn counted(dispatch: &Dispatch) -> Option<Vec<Frame>> {
     let calls = &dispatch.calls;
     if calls.is_empty() || !agrees(dispatch) {
@@ -239,7 +239,7 @@ impl<'a> Derived<'a> {
 
     /// Finds where a function's frames stand; `open` are those that are being asked about: no function of
     /// WGSL calls itself, but a record may say so.
-    /// Nothing where it is one of those, or they are too many.
+    /// `None` if it is one of those, or they are too many.
     fn stand(&mut self, name: &'a str, open: &mut Vec<&'a str>) -> Option<(Standing, usize)> {
         if let Some(known) = self.standing.get(name) {
             return Some(*known);

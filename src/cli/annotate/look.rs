@@ -9,7 +9,7 @@ use crate::present::fit::fold;
 /// How a profile is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// The terminal's columns; nothing where it is no terminal, and nothing is cut.
+    /// The terminal's columns; `None` if it is no terminal, and nothing is cut.
     pub(crate) columns: Option<usize>,
     /// Whether colours are shown.
     pub(crate) colour: bool,

@@ -45,7 +45,7 @@ pub(super) fn counters(device: &DeviceProfile, look: Look) -> String {
     text
 }
 
-/// The machine code of a device's dispatches; nothing where there is none.
+/// The machine code of a device's dispatches; empty if there is none.
 pub(super) fn code(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     let mut text = String::new();
     for dispatch in &device.dispatches {

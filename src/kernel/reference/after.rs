@@ -26,7 +26,7 @@ pub(super) struct Found {
     pub(super) first: Vec<(usize, f64, f64)>,
 }
 
-/// The elements of an output that differ; nothing where all are right.
+/// The elements of an output that differ; `None` if all are right.
 pub(super) fn compare(
     found: &[u8],
     after: &After,

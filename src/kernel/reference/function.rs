@@ -26,13 +26,15 @@ pub struct Element {
     pub magnitude: f64,
 }
 
-/// A reference's function: the launch and the numbers of its buffers in, expected outputs out.
-pub(super) type Function = fn(&Launch) -> Result<Expected, String>;
-
-/// A reference that needs what the device wrote: the launch and its outputs in, expected outputs out.
-///
-/// For what depends on how a device forms subgroups, which the kernel writes down beside its results.
-pub(super) type Observing = fn(&Launch, &Outputs) -> Result<Expected, String>;
+/// What a reference works out expected outputs from.
+#[derive(Clone, Copy)]
+pub(super) enum By {
+    /// The launch and the numbers of its buffers.
+    Launch(fn(&Launch) -> Result<Expected, String>),
+    /// The launch and what the device wrote: for what depends on how a device forms subgroups, which the kernel
+    /// writes down beside its results.
+    Outputs(fn(&Launch, &Outputs) -> Result<Expected, String>),
+}
 
 /// The bytes of each output buffer, by name.
 pub type Outputs = BTreeMap<String, Vec<u8>>;

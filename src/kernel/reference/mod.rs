@@ -2,30 +2,13 @@
 //!
 //! Input: a launch. Output: the expected elements of each output buffer, in f64, and the comparison
 //! with what a device wrote. References are written in another way than the shaders wherever there
-//! is one (closed forms, f64), so that a shared mistake is unlikely. Each family has a file here,
+//! is one (closed forms, f64), so that a shared mistake is unlikely. Each family has a file in `families/`,
 //! with its table of names; this file has what they share.
 
 mod affine;
 mod after;
-mod boundary;
-mod five_patterns;
 mod function;
-mod grain;
-mod grid_sync;
-mod match_lanes;
-mod moe;
-mod occupancy;
-mod predication;
-mod reconvergence;
-mod reduce;
-mod scan;
-mod shuffle;
-mod softmax;
-mod sort;
-mod sparse;
-mod split;
 mod subgroup_layout;
-mod vote;
 
 use rayon::prelude::*;
 
@@ -33,7 +16,7 @@ use super::format::Reference;
 use super::launch::Launch;
 use super::scalars;
 use crate::layout::ScalarType;
-use function::{ELEMENTS_PER_TASK, Function, Observing, choice, count, floats, to_element, words};
+use function::{By, ELEMENTS_PER_TASK, choice, count, floats, to_element, words};
 pub use function::{Element, Expected, Outputs};
 
 /// Whether outputs are right.
@@ -80,42 +63,22 @@ fn describe(first: &[Difference]) -> String {
     first.iter().map(difference).collect::<Vec<_>>().join(", ")
 }
 
-/// The references of each family, by name: a file for each.
-const FAMILIES: &[&[(&str, Function)]] = &[
-    five_patterns::FUNCTIONS,
-    moe::FUNCTIONS,
-    sort::FUNCTIONS,
-    sparse::FUNCTIONS,
-    reduce::FUNCTIONS,
-    scan::FUNCTIONS,
-    softmax::FUNCTIONS,
-    occupancy::FUNCTIONS,
-    vote::FUNCTIONS,
-    match_lanes::FUNCTIONS,
-    grain::FUNCTIONS,
-    grid_sync::FUNCTIONS,
-    reconvergence::FUNCTIONS,
-    split::FUNCTIONS,
-    boundary::FUNCTIONS,
-    predication::FUNCTIONS,
-];
+/// The families' references: a file for each in `families/`, which `build.rs` lists. Each has a table
+/// `REFERENCES` by name; a file of JavaScript beside it, where there is one, has the same under the same names
+/// for pages that check outputs in a browser, with the functions of `src/web/worker.js`.
+mod families {
+    use super::{
+        By, ELEMENTS_PER_TASK, Element, Expected, Outputs, affine, choice, count, floats,
+        subgroup_layout, to_element, words,
+    };
 
-/// References in JavaScript, for pages that check outputs in a browser: entries of an object, each
-/// under the name that it has in Rust. `src/web/worker.js` has the functions that they use.
-pub const JAVASCRIPT: [&str; 2] = [include_str!("five_patterns.js"), include_str!("grain.js")];
+    include!(concat!(env!("OUT_DIR"), "/references.rs"));
+}
 
-/// The references that observe, as [`FAMILIES`].
-const OBSERVING: &[&[(&str, Observing)]] = &[
-    occupancy::OBSERVING,
-    shuffle::OBSERVING,
-    vote::OBSERVING,
-    match_lanes::OBSERVING,
-    grid_sync::OBSERVING,
-    reconvergence::OBSERVING,
-    split::OBSERVING,
-];
+/// The families' references in JavaScript.
+pub use families::JAVASCRIPT;
 
-/// Works out what a launch must write; nothing where it has no reference, or one that needs what was
+/// Works out what a launch must write; `None` if it has no reference, or one that needs what was
 /// written.
 ///
 /// # Errors
@@ -123,25 +86,24 @@ const OBSERVING: &[&[(&str, Observing)]] = &[
 /// A sentence, when the reference is unknown or the launch lacks what it reads.
 pub fn compute(launch: &Launch) -> Result<Option<Expected>, String> {
     let Some(reference) = &launch.reference else { return Ok(None) };
-    let found = FAMILIES.iter().copied().flatten().find(|(name, _)| *name == reference.name);
-    match found {
-        Some((_, function)) => function(launch).map(Some),
-        None if observing(&reference.name).is_some() => Ok(None),
-        None => Err(format!("there is no CPU reference {:?}", reference.name)),
+    match find(&reference.name)? {
+        By::Launch(function) => function(launch).map(Some),
+        By::Outputs(_) => Ok(None),
     }
 }
 
-/// The reference of this name that observes.
-fn observing(name: &str) -> Option<Observing> {
-    let found = OBSERVING.iter().copied().flatten().find(|(known, _)| *known == name);
-    found.map(|(_, function)| *function)
+/// The reference of this name.
+fn find(name: &str) -> Result<By, String> {
+    let found = families::ALL.iter().copied().flatten().find(|(known, _)| *known == name);
+    found.map(|(_, by)| *by).ok_or_else(|| format!("there is no CPU reference {name:?}"))
 }
 
 /// The same with the help of what was written, where the reference needs that.
 fn compute_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>, String> {
-    match launch.reference.as_ref().and_then(|reference| observing(&reference.name)) {
-        Some(function) => function(launch, outputs).map(Some),
-        None => compute(launch),
+    let Some(reference) = &launch.reference else { return Ok(None) };
+    match find(&reference.name)? {
+        By::Launch(function) => function(launch).map(Some),
+        By::Outputs(function) => function(launch, outputs).map(Some),
     }
 }
 

@@ -36,7 +36,7 @@ const INSTRUCTIONS: [&str; 3] = [
 const INSTRUCTION: &str = "instruction";
 
 /// Figures of a whole launch; those that a chip lacks are left out.
-const FIGURES: [&str; 29] = [
+const FIGURES: [&str; 32] = [
     "smsp__thread_inst_executed_per_inst_executed.ratio",
     "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
     "smsp__inst_executed.sum",
@@ -64,6 +64,9 @@ const FIGURES: [&str; 29] = [
     "lts__t_requests.sum",
     "smsp__average_inst_executed_per_warp.ratio",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "smsp__cycles_elapsed.sum",
     "sm__cycles_elapsed.sum",
 ];

@@ -65,7 +65,7 @@ impl CudaDevice {
     pub(super) fn text_image(&self, source: &str) -> Result<Image, RunError> {
         let capability = self.driver.facts.capability;
         let image = match &self.nvrtc {
-            Ok(nvrtc) => self.compiled(nvrtc, source, capability),
+            Ok(nvrtc) => self.compile(nvrtc, source, capability),
             Err(why) => embedded::find(source).ok_or_else(|| {
                 let message = format!(
                     "lanescope brings PTX of the catalogue's default points alone, and none of \
@@ -81,7 +81,7 @@ impl CudaDevice {
     }
 
     /// What NVRTC makes of a text, or has made of it.
-    fn compiled(&self, nvrtc: &Nvrtc, source: &str, capability: u32) -> Result<Image, RunError> {
+    fn compile(&self, nvrtc: &Nvrtc, source: &str, capability: u32) -> Result<Image, RunError> {
         if let Some(image) = self.images.borrow().get(source) {
             return Ok(image.clone());
         }

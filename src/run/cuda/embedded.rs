@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::nvrtc::Image;
 use super::options::options_for;
 use super::probe;
-use crate::instrument::{Instrumented, Method, Options};
+use crate::instrument::{CounterScheme, Instrumented, Options};
 use crate::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, Launch, SEED};
 use crate::program::Program;
 use crate::record::Value;
@@ -75,7 +75,7 @@ pub struct PtxIndex {
 pub struct PtxRow {
     /// `family/name`, or `probe` for what measures a device.
     pub kernel: String,
-    /// The entry point; none where a text in CUDA C++ holds them all.
+    /// The entry point; `None` if a text in CUDA C++ holds them all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_point: Option<String>,
     /// The classes of devices whose default points have it, `gpu` and `quick`.
@@ -274,7 +274,7 @@ fn translate_both(program: &Program, launch: &Launch) -> Result<[String; 2], Run
     let refused = |message: String| RunError::new(RunErrorKind::Unsupported, message);
     let options = options_for(launch);
     let how = Options {
-        method: Method::Executed,
+        method: CounterScheme::Executed,
         subgroup_width_max: WIDTH,
         counter_bytes_max: COUNTER_BYTES_MAX,
         // What they are is left out of executed counters.

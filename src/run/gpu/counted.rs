@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::device::GpuRunner;
 use super::launches::{Buffers, Counters, WIDTH_ASSUMED, written_by};
 use super::{Gpu, Grid};
-use crate::instrument::Method;
+use crate::instrument::CounterScheme;
 use crate::kernel::{KernelLanguage, Launch};
 use crate::program::loops;
 use crate::record::{self, Counter, Tag};
@@ -23,7 +23,7 @@ pub(super) struct Counting<G: Gpu> {
     steps: Vec<(G::Kernel, Counters<G::Buffer>)>,
     /// The buffers that some dispatch may write.
     written: BTreeSet<String>,
-    method: Method,
+    method: CounterScheme,
     width: Width,
 }
 
@@ -39,7 +39,7 @@ impl<G: Gpu> GpuRunner<G> {
     pub(super) fn prepare_counting(
         &self,
         launch: &Launch,
-        method: Method,
+        method: CounterScheme,
         width: Width,
         notice: &mut dyn FnMut(),
     ) -> Result<Counting<G>, RunError> {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::device::GpuRunner;
 use super::inputs::Inputs;
 use super::{Gpu, Grid, Shader, Slot, SlotKind, TextureUses, Uses};
-use crate::instrument::{Instrumented, Method, Options};
+use crate::instrument::{CounterScheme, Instrumented, Options};
 use crate::kernel::{Dispatch, Launch, TexelFill, Workgroups, generate::Fill};
 use crate::program::{Binding, Bound, BoundSampler, BoundTexture, Program};
 use crate::run::counting::{
@@ -220,7 +220,7 @@ impl<G: Gpu> GpuRunner<G> {
         &self,
         program: &Program,
         workgroups: &Workgroups,
-        method: Method,
+        method: CounterScheme,
     ) -> Result<Counters<G::Buffer>, RunError> {
         let widest = [self.device.subgroup_width_max, self.device.subgroup_width_run];
         // A driver that reports too narrow a width must not write past the histogram's end.
@@ -228,10 +228,12 @@ impl<G: Gpu> GpuRunner<G> {
         let options = Options {
             method,
             subgroup_width_max: match method {
-                Method::Estimated => {
+                CounterScheme::Estimated => {
                     self.device.subgroup_width_run.map_or(WIDTH_ASSUMED, Width::lanes)
                 }
-                Method::Executed | Method::Histogram | Method::Derived => widest,
+                CounterScheme::Executed | CounterScheme::Histogram | CounterScheme::Derived => {
+                    widest
+                }
             },
             counter_bytes_max: COUNTER_BYTES_MAX,
             workgroups: known_workgroups(workgroups),

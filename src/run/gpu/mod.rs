@@ -66,7 +66,7 @@ pub trait Gpu: Sized {
     /// What the device can hold and dispatch.
     fn limits(&self) -> GpuLimits;
 
-    /// What its timestamps are; nothing where it takes none.
+    /// What its timestamps are; `None` if it takes none.
     fn clock(&self) -> Option<Clock>;
 
     /// Makes a buffer of `size` bytes, all zero.
@@ -210,7 +210,7 @@ pub struct GpuLimits {
     pub storage_bytes_max: u64,
     /// The most bytes of a uniform buffer.
     pub uniform_bytes_max: u64,
-    /// All of the device's memory in bytes; nothing where it does not say.
+    /// All of the device's memory in bytes; `None` if it does not say.
     pub memory_bytes: Option<u64>,
     /// The most workgroups along x, y and z.
     pub workgroups_max: [u32; 3],

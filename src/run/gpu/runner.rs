@@ -9,7 +9,7 @@ use super::device::GpuRunner;
 use super::probe;
 use super::timed::Prepared;
 use super::warm::WarmUp;
-use crate::instrument::Method;
+use crate::instrument::CounterScheme;
 use crate::kernel::{KernelLanguage, Launch};
 use crate::record::{Device, Gives, Tag};
 use crate::run::back_end::WarmUpRule;
@@ -64,20 +64,20 @@ impl<G: Gpu> GpuRunner<G> {
         probe::calibrate(gpu, *timer, device)
     }
 
-    /// How a launch is counted and at which width; nothing where there are no subgroups to count by, or
+    /// How a launch is counted and at which width; `None` if there are no subgroups to count by, or
     /// no WGSL whose blocks could be counted.
     fn method(
         &self,
         launch: &Launch,
         request: &CountRequest,
-    ) -> Result<Option<(Method, Width)>, RunError> {
+    ) -> Result<Option<(CounterScheme, Width)>, RunError> {
         if launch.language() != KernelLanguage::Wgsl {
             return Ok(None);
         }
         let method = method(request);
         let width = match method {
-            Method::Estimated => Some(self.find_estimated_width()?),
-            Method::Executed | Method::Histogram | Method::Derived => {
+            CounterScheme::Estimated => Some(self.find_estimated_width()?),
+            CounterScheme::Executed | CounterScheme::Histogram | CounterScheme::Derived => {
                 self.device.subgroup_width_run
             }
         };
@@ -88,7 +88,7 @@ impl<G: Gpu> GpuRunner<G> {
     fn prepare_all(
         &self,
         launches: &[Launch],
-        counting: Option<Method>,
+        counting: Option<CounterScheme>,
         lost: &mut bool,
         notice: &mut dyn FnMut(usize),
     ) -> Vec<Result<Prepared<G>, RunError>> {

@@ -166,7 +166,7 @@ struct Span {
 }
 
 impl Span {
-    /// Of a dispatch's time in each submission; nothing where there is none.
+    /// Of a dispatch's time in each submission; `None` if there is none.
     fn of(submissions: &[f64]) -> Option<Self> {
         let interval = median_interval(submissions, BOOTSTRAP_SEED)?;
         Some(Self { median: median(submissions)?, interval })

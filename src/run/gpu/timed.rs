@@ -11,7 +11,7 @@ use super::device::GpuRunner;
 use super::launches::{Buffers, written_by};
 use super::probe;
 use super::{Gpu, GpuDispatch, GpuSample, Grid, Stamps};
-use crate::instrument::Method;
+use crate::instrument::CounterScheme;
 use crate::kernel::{self, KernelLanguage, Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Tag, Time};
@@ -73,7 +73,7 @@ impl<G: Gpu> GpuRunner<G> {
     pub(in crate::run) fn prepare(
         &self,
         launch: &Launch,
-        counting: Option<Method>,
+        counting: Option<CounterScheme>,
     ) -> Result<Prepared<G>, RunError> {
         let native = launch.language() != KernelLanguage::Wgsl;
         let programs = if native { Arc::default() } else { programs(launch)? };
@@ -108,7 +108,7 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         programs: &[Program],
         buffers: &Buffers<G::Buffer>,
-        counting: Option<Method>,
+        counting: Option<CounterScheme>,
     ) -> Result<Vec<G::Kernel>, RunError> {
         let mut kernels = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(programs) {

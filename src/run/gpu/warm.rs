@@ -72,7 +72,7 @@ pub(super) struct WarmUp<G: Gpu> {
     settled_ns: Option<f64>,
 }
 
-/// The best time of a kernel, in nanoseconds; nothing where it is not known.
+/// The best time of a kernel, in nanoseconds; `None` if it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Best(Option<f64>);
 
@@ -133,7 +133,7 @@ fn speed_differs(before: f64, runs: &[f64]) -> bool {
 }
 
 /// Runs a kernel until it has kept one speed for [`SETTLED`], or is as fast as it was at the end of the last
-/// time, `known`; [`SHORT_MAX`] at most. Gives its time then, in nanoseconds; nothing where it has none.
+/// time, `known`; [`SHORT_MAX`] at most. Gives its time then, in nanoseconds; `None` if it has none.
 ///
 /// # Errors
 ///

@@ -42,7 +42,7 @@ struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Reads a header; nothing where it is none.
+    /// Reads a header; `None` if it is none.
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let (version, rest) = bytes.strip_prefix(b"\x93NUMPY")?.split_at_checked(2)?;
         let (length, rest) = match version[0] {

@@ -82,7 +82,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// The name of the variable that is meant; nothing where it is left out.
+    /// The name of the variable that is meant; `None` if it is left out.
     fn find(
         &self,
         name: &str,

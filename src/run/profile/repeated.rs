@@ -20,7 +20,7 @@ use crate::units::Nanoseconds;
 pub struct RepeatedRunner {
     runner: Box<dyn Runner>,
     device: Device,
-    /// The method that is asked for; nothing where it is [`trust`]'s to choose.
+    /// The method that is asked for; `None` if it is [`trust`]'s to choose.
     method: Option<Method>,
     /// From when on the time of an answer runs: the device is open, or the last answer given.
     since: Instant,

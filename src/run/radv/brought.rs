@@ -103,7 +103,7 @@ pub struct Wanted {
 }
 
 impl Brought {
-    /// The code of a key; the reason where it is there and is not executed, nothing where it is not.
+    /// The code of a key; the reason where it is there and is not executed, `None` if it is not.
     pub(super) fn find(
         &self,
         key: &str,

@@ -8,7 +8,7 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 
 use crate::amd::Code;
 use crate::kernel::Launch;
-use crate::program::{Binding, Program, guarded};
+use crate::program::{Binding, Program, guard};
 use crate::run::launched::sha256_bytes;
 use crate::run::{RunError, RunErrorKind};
 
@@ -113,9 +113,7 @@ fn spirv(program: &Program, zeroed: bool, checked: bool) -> Result<Vec<u32>, Str
         ..Options::default()
     };
     let file = program.text().file();
-    guarded(file, "written as SPIR-V", || {
-        write_vec(program.module(), program.info(), &options, None)
-    })
-    .map_err(|error| error.to_string())?
-    .map_err(|error| format!("naga cannot write {file} as SPIR-V: {error}"))
+    guard(file, "written as SPIR-V", || write_vec(program.module(), program.info(), &options, None))
+        .map_err(|error| error.to_string())?
+        .map_err(|error| format!("naga cannot write {file} as SPIR-V: {error}"))
 }

@@ -232,7 +232,7 @@ impl RadvRunner {
     }
 
     /// What a launch comes to; as it was counted, where it was the last.
-    fn executed(&self, launch: &Launch) -> Result<Arc<Vec<Executed>>, RunError> {
+    fn find_executed(&self, launch: &Launch) -> Result<Arc<Vec<Executed>>, RunError> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, executed)) = last.as_ref().filter(|(known, _)| known == launch) {
             return Ok(Arc::clone(executed));
@@ -256,7 +256,7 @@ impl RadvRunner {
         };
         // Both inputs at once, and the simulator beside them: each is on its own.
         let (ran, simulated) = rayon::join(
-            || rayon::join(|| self.executed(launch), || self.executed(&other)),
+            || rayon::join(|| self.find_executed(launch), || self.find_executed(&other)),
             || rayon::join(|| simulate(launch), || simulate(&other)),
         );
         let (ran, simulated) = ([ran.0?, ran.1?], [simulated.0?, simulated.1?]);

@@ -13,7 +13,8 @@ use crate::run::measure::flow_of;
 pub(super) fn blocks_of(program: &Program, counts: &[Count]) -> Vec<SourceBlock> {
     let flows = program.flows();
     let pairs = program.blocks().iter().zip(&flows).enumerate();
-    let ran = |at: usize| counts.get(at).map_or((0, 0), |count| (count.issues.0, count.lanes.0));
+    let ran =
+        |at: usize| counts.get(at).map_or((0, 0), |count| (count.executions.0, count.lanes.0));
     pairs
         .map(|(at, (info, flow))| SourceBlock {
             operations: info.ops,

@@ -146,13 +146,9 @@ fn session(
         }))
     };
     let options = SessionOptions {
-        count: Some(CountRequest::once(Method::Executed)),
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
-        noise_ratio_max: 0.005,
-        time_unchecked: false,
-        time_counting: false,
-        hardware_counters: false,
+        ..SessionOptions::counting(CountRequest::once(Method::Executed))
     };
     let mut heard = Heard::default();
     let open_device: &mut Open<'_> = &mut open;
@@ -174,10 +170,7 @@ fn uncounted() -> (Vec<String>, Heard) {
         count: None,
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
-        noise_ratio_max: 0.005,
-        time_unchecked: false,
-        time_counting: false,
-        hardware_counters: false,
+        ..SessionOptions::counting(CountRequest::once(Method::Executed))
     };
     let mut heard = Heard::default();
     run_device(&mut open, &[launches()], &options, &mut heard).unwrap();
@@ -230,13 +223,9 @@ fn what_is_not_timed_is_finished_once_it_is_counted() {
         Ok(Box::new(Scripted { device, log: Rc::clone(&log), counting, timing }))
     };
     let options = SessionOptions {
-        count: Some(CountRequest::once(Method::Executed)),
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
-        noise_ratio_max: 0.005,
-        time_unchecked: false,
-        time_counting: false,
-        hardware_counters: false,
+        ..SessionOptions::counting(CountRequest::once(Method::Executed))
     };
     run_device(&mut open, &[launches()], &options, &mut Noting(Rc::clone(&log))).unwrap();
     let happened = ["count a", "finish a", "count b", "finish b", "count c", "finish c"];
@@ -255,13 +244,10 @@ fn the_answer_is_told_before_counters_are_read() {
         Ok(Box::new(Scripted { device, log: Rc::clone(&log), counting, timing }))
     };
     let options = SessionOptions {
-        count: Some(CountRequest::once(Method::Executed)),
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
-        noise_ratio_max: 0.005,
-        time_unchecked: false,
-        time_counting: false,
         hardware_counters: true,
+        ..SessionOptions::counting(CountRequest::once(Method::Executed))
     };
     let mut heard = Heard { log: Rc::clone(&log), ..Heard::default() };
     let one = vec![launches().remove(0)];
@@ -280,12 +266,9 @@ fn counters_are_read_of_the_launches_that_somebody_asks_them_of() {
     };
     let session = SessionOptions {
         count: None,
-        timing: None,
         samples_min: 8,
-        noise_ratio_max: 0.005,
-        time_unchecked: false,
-        time_counting: false,
         hardware_counters: true,
+        ..SessionOptions::counting(CountRequest::once(Method::Executed))
     };
     let collected = &|launch: &Launch| launch.kernel == "b";
     let options = RunOptions { session, seeded: &|_| Vec::new(), collected };
@@ -329,15 +312,7 @@ fn a_panic_costs_its_launch_only() {
         let (log, counting, timing) = (Log::default(), BTreeMap::new(), BTreeMap::new());
         Ok(Box::new(Scripted { device, log, counting, timing }))
     };
-    let options = SessionOptions {
-        count: Some(CountRequest::once(Method::Executed)),
-        timing: None,
-        samples_min: 0,
-        noise_ratio_max: 0.0,
-        time_unchecked: false,
-        time_counting: false,
-        hardware_counters: false,
-    };
+    let options = SessionOptions::counting(CountRequest::once(Method::Executed));
     let mut heard = Heard::default();
     run_device(&mut open, &[launches], &options, &mut heard).unwrap();
     let states: Vec<Status> = heard.measurements.iter().map(|m| m.status).collect();

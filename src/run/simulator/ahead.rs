@@ -30,7 +30,7 @@ impl Ahead {
     }
 
     /// The result of a launch that is the next of those that were announced, or was counted beside one that
-    /// was; `count` counts a launch, and is called on several threads. Nothing where it was not announced.
+    /// was; `count` counts a launch, and is called on several threads. `None` if it was not announced.
     pub(super) fn take(
         &mut self,
         launch: &Launch,

@@ -55,7 +55,7 @@ impl SimulatorRunner {
     /// # Errors
     ///
     /// Where it is indirect, and its buffer does not hold the counts.
-    pub fn dispatched(
+    pub fn arrange_dispatches(
         &self,
         launch: &Launch,
         number: usize,

@@ -112,7 +112,7 @@ impl SimulatorRunner {
         Ok(found)
     }
 
-    /// The first data race of a launch, which is run once more for it; nothing where there is none.
+    /// The first data race of a launch, which is run once more for it; `None` if there is none.
     pub(super) fn find_race(&self, launch: &Launch) -> Result<Option<(String, Race)>, RunError> {
         let mut buffers = buffers(launch);
         let programs = programs(launch)?;

@@ -64,7 +64,7 @@ fn an_indirect_dispatch_reads_what_the_one_before_it_wrote() {
     let counted = count(&mut runner(STEPS_MAX), &indirect_launch(4, 4)).unwrap();
     assert_eq!(counted.dispatches[1].workgroups, Some([3, 2, 1]));
     let counts = &counted.dispatches[1].counts;
-    let found: Vec<(u64, u64)> = counts.iter().map(|c| (c.issues.0, c.lanes.0)).collect();
+    let found: Vec<(u64, u64)> = counts.iter().map(|c| (c.executions.0, c.lanes.0)).collect();
     // Six workgroups of a full and a half subgroup; three lanes of each take the branch.
     assert_eq!(found[..2], [(12, 72), (6, 18)]);
     assert_eq!(counts[0].histogram.as_ref().unwrap(), &[0, 0, 0, 6, 0, 0, 0, 6]);
@@ -75,7 +75,7 @@ fn an_indirect_dispatch_of_nothing_or_too_much_is_no_crash() {
     // The counts lie in words 0 to 2: 0, 3, 2.
     let counted = count(&mut runner(STEPS_MAX), &indirect_launch(4, 0)).unwrap();
     assert_eq!(counted.dispatches[1].workgroups, Some([0, 3, 2]));
-    assert!(counted.dispatches[1].counts.iter().all(|count| count.issues.0 == 0));
+    assert!(counted.dispatches[1].counts.iter().all(|count| count.executions.0 == 0));
     // 100,003 words make 100,000 workgroups along z.
     let refused = count(&mut runner(STEPS_MAX), &indirect_launch(100_003, 4)).unwrap_err();
     assert_eq!(refused.kind, RunErrorKind::Unsupported);
@@ -189,7 +189,7 @@ fn counted(
 }
 
 /// What the families `shuffle` and `vote` expect of their blocks is what is counted: exactly where
-/// their descriptions give issues and lanes, and within what chance allows elsewhere.
+/// their descriptions give executions and lanes, and within what chance allows elsewhere.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "counts of small launches")]
 fn collectives_have_the_lanes_that_they_expect() {
@@ -219,16 +219,16 @@ fn collectives_have_the_lanes_that_they_expect() {
             assert_eq!(found.checked.output, Output::Verified, "{:?}", found.checked);
             let program = &programs(&launch).unwrap()[0];
             for (block, counts) in program.blocks().iter().zip(&found.dispatches[0].counts) {
-                let Some(label) = block.label.as_deref().filter(|_| counts.issues.0 > 0) else {
+                let Some(label) = block.label.as_deref().filter(|_| counts.executions.0 > 0) else {
                     continue;
                 };
-                let (issues, lanes) = (counts.issues.0 as f64, counts.lanes.0 as f64);
+                let (executions, lanes) = (counts.executions.0 as f64, counts.lanes.0 as f64);
                 let expected = launch.active_lanes_mean_expected(label, width).unwrap().unwrap();
                 let name = format!("{kernel} {chosen:?} W = {width} {label}");
                 if let Some(exact) = launch.counts_expected(label, width).unwrap() {
-                    assert_eq!((issues, lanes), exact, "{name}");
+                    assert_eq!((executions, lanes), exact, "{name}");
                 }
-                let mean = lanes / issues;
+                let mean = lanes / executions;
                 assert!((mean / expected - 1.0).abs() < 0.06, "{name}: {mean}, not {expected}");
                 compared += 1;
             }

@@ -157,7 +157,7 @@ impl Tracer {
         }
     }
 
-    /// How unlike the subgroups are; nothing where none did anything.
+    /// How unlike the subgroups are; `None` if none did anything.
     fn spread(&self, width: Width) -> Option<Spread> {
         let each = self.strands.values().filter_map(|strand| strand.efficiency(width));
         let mut ratios: Vec<Ratio> = each.collect();
@@ -170,7 +170,7 @@ impl Tracer {
         })
     }
 
-    /// The chosen subgroup; nothing where none did anything.
+    /// The chosen subgroup; `None` if none did anything.
     pub(super) fn finish(mut self, dispatch: usize, width: Width) -> Option<Trace> {
         self.put_back();
         let spread = self.spread(width);

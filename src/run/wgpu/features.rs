@@ -9,7 +9,7 @@ use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFl
 use wgpu::{Features, Limits};
 
 use super::super::{RunError, RunErrorKind};
-use crate::program::{Needs, guarded};
+use crate::program::{Needs, guard};
 
 /// A feature of WGSL that devices may lack.
 struct Optional {
@@ -148,7 +148,7 @@ pub(super) fn check(
 
 /// Whether a valid module is not valid where `capability` is missing.
 fn needs(file: &str, module: &Module, capability: Capabilities) -> Result<bool, RunError> {
-    let verdict = guarded(file, "validated", || {
+    let verdict = guard(file, "validated", || {
         let mut validator =
             Validator::new(ValidationFlags::all(), Capabilities::all() - capability);
         let subgroups = capability != Capabilities::SUBGROUP;

@@ -18,7 +18,7 @@ use super::gpu::{Bound, ModuleSource, WgpuDevice};
 use super::kept::Made;
 use super::memory::WgpuMemory;
 use super::{trusted, uniforms};
-use crate::program::guarded;
+use crate::program::guard;
 use crate::run::gpu::SlotKind;
 use crate::run::{RunError, RunErrorKind};
 
@@ -55,7 +55,7 @@ impl WgpuDevice {
         let key = key(&module, shader, &places);
         let kept = self.pipelines.borrow().get(&key);
         let is_new = kept.is_none();
-        let bound = guarded(shader.file, "translated for the driver", || {
+        let bound = guard(shader.file, "translated for the driver", || {
             let made = kept.unwrap_or_else(|| self.make(module, shader, &slots));
             let bound = self.bound(&made, shader, &slots);
             (made, bound)

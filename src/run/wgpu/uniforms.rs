@@ -24,7 +24,7 @@ pub(super) fn folds_values(info: &AdapterInfo) -> bool {
     info.driver == LAVAPIPE
 }
 
-/// The module and its bindings with uniform buffers as read-only storage; nothing where it has none,
+/// The module and its bindings with uniform buffers as read-only storage; `None` if it has none,
 /// where functions take pointers to them, or where the device binds no more storage buffers.
 pub(super) fn as_storage<'a>(
     module: &Module,

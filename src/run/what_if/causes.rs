@@ -37,7 +37,7 @@ pub(super) struct Cause {
 
 /// The counts of blocks.
 pub(super) fn totals(outcome: &Outcome) -> Vec<BlockTotals> {
-    let of = |block: &BlockCounts| BlockTotals { executions: block.issues, lanes: block.lanes };
+    let of = |block: &BlockCounts| BlockTotals { executions: block.executions, lanes: block.lanes };
     outcome.blocks.iter().map(of).collect()
 }
 
@@ -72,7 +72,7 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
     let called = blocks_called(program, &flows);
     let idle = |(block, counts): (&BlockInfo, &BlockCounts)| {
         let least = counts.lanes.0.div_ceil(u64::from(width.lanes()));
-        let spare = counts.issues.0.saturating_sub(least);
+        let spare = counts.executions.0.saturating_sub(least);
         u128::from(block.ops) * u128::from(spare)
     };
     let idle: Vec<u128> = program.blocks().iter().zip(&outcome.blocks).map(idle).collect();
@@ -96,7 +96,7 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
         };
         let keys = if turns { vec![first] } else { arms(&flows, &blocks) };
         let bound = reached.indices().map(|index| idle[index]).sum();
-        let postponed = postponed((program, &flows), &called, &blocks, outcome);
+        let postponed = postpone((program, &flows), &called, &blocks, outcome);
         Some(Cause { change, line: around.line, keys, leaves_at, bound, postponed, construct })
     };
     let mut causes: Vec<Cause> = inside.into_iter().filter_map(cause).collect();
@@ -155,9 +155,9 @@ fn blocks_called<'a>(program: &'a Program, flows: &[BlockFlow]) -> BTreeMap<&'a 
 }
 
 /// Which lanes would wait at a branch, were the body of the loop around it split there: those that
-/// take the arm that costs most, or do not take an arm that does nothing but go on to the next turn. Nothing where it
+/// take the arm that costs most, or do not take an arm that does nothing but go on to the next turn. `None` if it
 /// is no `if`, lies in no loop or in one with a barrier, or where its arm does nothing but leave.
-fn postponed(
+fn postpone(
     (program, flows): (&Program, &[BlockFlow]),
     called: &BTreeMap<&str, Blocks>,
     blocks: &[(BlockId, usize)],
@@ -186,7 +186,7 @@ fn postponed(
         let cost = |(id, _): &(BlockId, usize)| {
             let block = &program.blocks()[id.index()];
             let calls = flows[id.index()].calls.len() as u128;
-            (u128::from(block.ops) + calls) * u128::from(outcome.blocks[id.index()].issues.0)
+            (u128::from(block.ops) + calls) * u128::from(outcome.blocks[id.index()].executions.0)
         };
         arm.map(cost).sum()
     };
@@ -245,9 +245,9 @@ fn reach(
     reached
 }
 
-/// The counts if all lanes that reach a branch ran both its arms; nothing where the arms are long, or
+/// The counts if all lanes that reach a branch ran both its arms; `None` if the arms are long, or
 /// hold more than straight code, or nobody counted who reaches it.
-pub(super) fn predicated(
+pub(super) fn predicate(
     program: &Program,
     cause: &Cause,
     outcome: &Outcome,
@@ -270,7 +270,7 @@ pub(super) fn predicated(
         // An arm that is not entered at all is run, too.
         let reached = &outcome.blocks[parent.index()];
         counts[block.id.index()] =
-            BlockTotals { executions: Executions(reached.issues.0), lanes: reached.lanes };
+            BlockTotals { executions: Executions(reached.executions.0), lanes: reached.lanes };
     }
     Some(counts)
 }

@@ -44,7 +44,7 @@ impl History {
     }
 
     /// Sorts the invocations by how often they executed `keys`, the first key first, and leaves those
-    /// that are alike in their order; with `within`, those of each workgroup by themselves. Nothing where the
+    /// that are alike in their order; with `within`, those of each workgroup by themselves. `None` if the
     /// lanes of every subgroup are alike already.
     pub(super) fn order_by(&self, keys: &[BlockId], within: bool) -> Option<Vec<u64>> {
         if self.count_parted(keys).0 == 0 {

@@ -101,7 +101,7 @@ impl Program {
     }
 
     /// The program without statement `index`, counted as [`Program::forms`] goes through them, and
-    /// without what stands inside it; nothing where there is no such statement.
+    /// without what stands inside it; `None` if there is no such statement.
     pub(crate) fn without(&self, index: usize) -> Option<Self> {
         let mut smaller = self.clone();
         smaller.module.remove(&mut (index + 1)).then_some(smaller)

@@ -11,7 +11,7 @@ use naga::{
 use super::context::{BodyBuilder, CounterContext, Globals, Types, function};
 use super::plan::CounterPlan;
 use super::rewrite::rewrite;
-use super::{CounterBinding, Layout, Method, Options, flush};
+use super::{CounterBinding, CounterScheme, Layout, Options, flush};
 use crate::program::{Program, ignore_uniformity};
 
 /// Makes the instrumented module.
@@ -22,7 +22,7 @@ pub(super) fn instrument(
     plan: &CounterPlan,
     options: &Options,
 ) -> Module {
-    let histogram = options.method == Method::Histogram;
+    let histogram = options.method == CounterScheme::Histogram;
     let width_max = options.subgroup_width_max;
     let mut module = program.module().clone();
     let old_functions = std::mem::replace(&mut module.functions, Arena::new());
@@ -53,7 +53,7 @@ pub(super) fn instrument(
     let body = module.functions.append(body, Span::UNDEFINED);
     let function = entry_function(&module, &entry, body, &context);
     module.entry_points[0] = EntryPoint { function, ..entry };
-    if options.method != Method::Estimated {
+    if options.method != CounterScheme::Estimated {
         // Whoever is at a block asks which lane is elected: also where lanes have parted.
         ignore_uniformity(&mut module);
     }

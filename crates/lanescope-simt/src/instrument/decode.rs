@@ -14,7 +14,7 @@ use crate::units::{BlockId, Executions, Lanes, Parts};
 #[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Count {
     /// Executions with at least one active lane.
-    pub issues: Executions,
+    pub executions: Executions,
     /// Active lanes, summed over those.
     pub lanes: Lanes,
     /// Element k: executions with k + 1 active lanes; `None` where not asked for.
@@ -43,7 +43,7 @@ pub struct BlockDecoding {
     pub executions: Vec<Term>,
     /// Its active lanes, summed over the executions.
     pub lanes: Vec<Term>,
-    /// Element k: its executions with k + 1 active lanes; nothing where they are not counted.
+    /// Element k: its executions with k + 1 active lanes; `None` if they are not counted.
     pub histogram: Option<Vec<Vec<Term>>>,
 }
 
@@ -66,7 +66,7 @@ impl Decoding {
         }
     }
 
-    /// The counts of each block; nothing where one would be negative.
+    /// The counts of each block; `None` if one would be negative.
     ///
     /// # Panics
     ///
@@ -85,7 +85,7 @@ impl Decoding {
         let count = |block: &BlockDecoding| {
             let BlockDecoding { executions, lanes, histogram } = block;
             Some(Count {
-                issues: Executions(sum(executions, &totals)?),
+                executions: Executions(sum(executions, &totals)?),
                 lanes: Lanes(sum(lanes, &totals)?),
                 histogram: match histogram {
                     Some(histogram) => Some(bins(histogram)?),
@@ -131,9 +131,11 @@ impl BlockDecoding {
                     histogram: Some(bins),
                 }
             }
-            Reading::Sums { issues, lanes } => {
-                Self { executions: terms(plan, issues), lanes: terms(plan, lanes), histogram: None }
-            }
+            Reading::Sums { executions, lanes } => Self {
+                executions: terms(plan, executions),
+                lanes: terms(plan, lanes),
+                histogram: None,
+            },
         }
     }
 }
@@ -153,7 +155,7 @@ fn terms(plan: &CounterPlan, form: &Form) -> Vec<Term> {
     form.iter().flat_map(words).collect()
 }
 
-/// The sum of terms; nothing where it is no count.
+/// The sum of terms; `None` if it is no count.
 fn sum(terms: &[Term], totals: &[u64]) -> Option<u64> {
     let value = |term: &Term| i128::from(term.factor) * i128::from(totals[term.word as usize]);
     u64::try_from(terms.iter().map(value).sum::<i128>()).ok()

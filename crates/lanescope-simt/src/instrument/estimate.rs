@@ -1,4 +1,4 @@
-//! Counting without subgroup operations: lanes exactly, issues as an estimate.
+//! Counting without subgroup operations: lanes exactly, executions as an estimate.
 //!
 //! Input: a [`Program`], and the lanes that a subgroup is taken to have. Output: a [`CounterPlan`] in which
 //! every lane counts its own trips through each block, and the end of the entry point that adds them
@@ -7,9 +7,9 @@
 //! # The estimate
 //!
 //! A workgroup's invocations are cut into *chunks* of W consecutive `local_invocation_index`es. A
-//! block's lanes are the sum of all lanes' trips, which is exact. Its issues are, chunk by chunk, the
+//! block's lanes are the sum of all lanes' trips, which is exact. Its executions are, chunk by chunk, the
 //! most trips of any lane. A subgroup that executes a block as often as its busiest lane needs does
-//! as few issues as can be, so that this is a lower bound where chunks are subgroups. It is what
+//! as few executions as can be, so that this is a lower bound where chunks are subgroups. It is what
 //! maximal reconvergence gives wherever the lanes that come to a block later are among those that
 //! came before: loops that lanes leave at different times, branches that are come to once. It is too
 //! low where even lanes take an `if` in even turns of a loop and odd lanes in odd ones.
@@ -35,15 +35,18 @@ use crate::program::Program;
 /// Words of workgroup memory for each chunk.
 const CHUNK_WORDS: u32 = 3;
 
-/// Every block counts each lane's trips; two counters a block, of issues and of lanes.
+/// Every block counts each lane's trips; two counters a block, of executions and of lanes.
 pub(super) fn plan(program: &Program) -> CounterPlan {
     let mut plan = CounterPlan::default();
     let mut acts = Vec::new();
     for _ in program.blocks() {
         acts.push(Some(CounterAction::Step(plan.var())));
-        let issues = plan.counters(2);
+        let executions = plan.counters(2);
         let one = |item| Form::from([(item, 1)]);
-        plan.readings.push(Reading::Sums { issues: one(issues), lanes: one(Item(issues.0 + 1)) });
+        plan.readings.push(Reading::Sums {
+            executions: one(executions),
+            lanes: one(Item(executions.0 + 1)),
+        });
     }
     plan.each_block(program, &acts);
     plan

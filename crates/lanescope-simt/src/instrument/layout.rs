@@ -17,7 +17,7 @@ const SHARING_MAX: u64 = 1 << 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// What is counted and how.
-    pub method: Method,
+    pub method: CounterScheme,
     /// The widest subgroup that may run the module, in lanes; sizes the histogram.
     pub subgroup_width_max: u32,
     /// The most bytes that the counters' buffer may take.
@@ -30,14 +30,14 @@ pub struct Options {
 /// What is counted and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Method {
+pub enum CounterScheme {
     /// Each execution of a block is seen: what the device does.
     Executed,
-    /// As [`Method::Executed`], and for each block how many issues had 1, 2, … active lanes.
+    /// As [`CounterScheme::Executed`], and for each block how many executions had 1, 2, … active lanes.
     Histogram,
     /// As few counters as the rest follows from under maximal reconvergence.
     Derived,
-    /// Without subgroup operations: each lane counts its own trips, and issues are estimated, as if
+    /// Without subgroup operations: each lane counts its own trips, and executions are estimated, as if
     /// [`Options::subgroup_width_max`] consecutive invocations were a subgroup.
     Estimated,
 }

@@ -1,4 +1,4 @@
-//! IR → IR: adds counters of issues and lanes to every basic block.
+//! IR → IR: adds counters of executions and lanes to every basic block.
 //!
 //! Input: a [`Program`]. Output: [`Instrumented`], a module that validates, computes the same
 //! outputs, and counts into one storage buffer of its own. It decides nothing about devices and
@@ -16,14 +16,14 @@
 //! buffer at once. Registers are faster but a shader has few: blocks in the deepest loops get them
 //! first, at most [`REGISTER_BLOCKS_MAX`] blocks. With a histogram every block counts in memory,
 //! because the number of active lanes must be known at each execution: the leader counts one in the
-//! bin of that number, and issues and lanes are the bins' sums.
+//! bin of that number, and executions and lanes are the bins' sums.
 //!
 //! *Derived* counting gives the same numbers for less where lanes reconverge as soon as they
 //! can: lanes note when they were where, and compare notes where they are together anyway. Its own
 //! page, `derive`, has the rules, and what goes to registers and what to memory.
 //!
 //! *Estimated* counting is for devices whose subgroup operations are missing or not to be believed:
-//! each lane counts its own trips, so that lanes are exact and issues a lower bound. Its own page,
+//! each lane counts its own trips, so that lanes are exact and executions a lower bound. Its own page,
 //! `estimate`, says which.
 //!
 //! # Shape of the instrumented module
@@ -66,7 +66,7 @@ use layout::Layout;
 use plan::CounterPlan;
 
 pub use decode::{BlockDecoding, Count, Decoding, Term};
-pub use layout::{CounterBinding, InstrumentError, Method, Options};
+pub use layout::{CounterBinding, CounterScheme, InstrumentError, Options};
 
 /// The most blocks whose counters are kept in registers: two private scalars each.
 pub const REGISTER_BLOCKS_MAX: usize = 64;
@@ -92,7 +92,7 @@ impl Instrumented {
         let (group, binding) = free_binding(program.module());
         let binding = CounterBinding { group, binding, size: layout.size() };
         let mut module = build::instrument(program, layout, binding, &plan, options);
-        if options.method == Method::Estimated {
+        if options.method == CounterScheme::Estimated {
             estimate::finish(&mut module, program, options.subgroup_width_max);
         }
         let info = validate(&module, program.text())?;
@@ -104,10 +104,12 @@ impl Instrumented {
         options: &Options,
     ) -> Result<(CounterPlan, Layout), InstrumentError> {
         let plan = match options.method {
-            Method::Executed => CounterPlan::executed(program, REGISTER_BLOCKS_MAX),
-            Method::Histogram => CounterPlan::histograms(program, options.subgroup_width_max),
-            Method::Estimated => estimate::plan(program),
-            Method::Derived => {
+            CounterScheme::Executed => CounterPlan::executed(program, REGISTER_BLOCKS_MAX),
+            CounterScheme::Histogram => {
+                CounterPlan::histograms(program, options.subgroup_width_max)
+            }
+            CounterScheme::Estimated => estimate::plan(program),
+            CounterScheme::Derived => {
                 let registers_max = 2 * REGISTER_BLOCKS_MAX;
                 let light = derive::plan_derived(program, registers_max, true);
                 if let Some(layout) = Layout::of_few(program, &light, options) {
@@ -136,7 +138,7 @@ impl Instrumented {
     }
 
     /// Reads the counts of each block, by number, from the buffer's bytes after the dispatch;
-    /// nothing where counters contradict one another, which derived counting can show of a device
+    /// `None` if counters contradict one another, which derived counting can show of a device
     /// whose lanes do not reconverge.
     ///
     /// # Panics
@@ -147,7 +149,7 @@ impl Instrumented {
     }
 
     /// The most executions of some blocks together by any workgroups that share counters: no subgroup
-    /// executed them more often. Nothing where one of these sums would be negative.
+    /// executed them more often. `None` if one of these sums would be negative.
     ///
     /// # Panics
     ///

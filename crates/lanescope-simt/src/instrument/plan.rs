@@ -1,7 +1,7 @@
 //! What an instrumented module counts where, as data.
 //!
 //! Input: a [`Program`]. Output: a [`CounterPlan`]: private variables, actions at places of the bodies,
-//! and for each block how its issues and lanes follow from the counters. It makes no module.
+//! and for each block how its executions and lanes follow from the counters. It makes no module.
 
 use std::collections::BTreeMap;
 
@@ -84,8 +84,8 @@ pub(super) enum CounterAction {
     Step(Var),
     /// The lanes ask which lane is elected: executed counting, one issue and each its own lane.
     Executed {
-        /// Issues: only the leader adds.
-        issues: Var,
+        /// Executions: only the leader adds.
+        executions: Var,
         /// Lanes: each adds.
         lanes: Var,
     },
@@ -106,7 +106,7 @@ pub(super) struct Fold {
     pub(super) from: Bits,
     /// Where executions by the subgroup are added: by the leader, or by all where the loop is
     /// entered once.
-    pub(super) issues: Var,
+    pub(super) executions: Var,
     /// Where each lane's own are added.
     pub(super) lanes: Var,
 }
@@ -172,10 +172,10 @@ pub(super) enum Reading {
         /// Bins.
         count: u32,
     },
-    /// Issues and lanes are sums of counters.
+    /// Executions and lanes are sums of counters.
     Sums {
-        /// Issues.
-        issues: Form,
+        /// Executions.
+        executions: Form,
         /// Lanes.
         lanes: Form,
     },
@@ -266,20 +266,21 @@ impl CounterPlan {
         let mut plan = Self::default();
         let mut acts: Vec<Option<CounterAction>> = vec![None; blocks];
         let one = |item| Form::from([(item, 1)]);
-        let none = Reading::Sums { issues: Form::new(), lanes: Form::new() };
+        let none = Reading::Sums { executions: Form::new(), lanes: Form::new() };
         plan.readings = vec![none; blocks];
         for (rank, (_, id)) in order.into_iter().enumerate() {
-            let (act, issues, lanes) = if rank < registers_max {
-                let (issues, lanes) = (plan.var(), plan.var());
+            let (act, executions, lanes) = if rank < registers_max {
+                let (executions, lanes) = (plan.var(), plan.var());
                 let mut sum = |var| plan.flush(Bits::Var(var), Reduction::Sum);
-                let items = [sum(issues), sum(lanes)];
-                (CounterAction::Executed { issues, lanes }, items[0], items[1])
+                let items = [sum(executions), sum(lanes)];
+                (CounterAction::Executed { executions, lanes }, items[0], items[1])
             } else {
                 let first = plan.counters(2);
                 (CounterAction::Memory { first }, first, Item(first.0 + 1))
             };
             acts[id.index()] = Some(act);
-            plan.readings[id.index()] = Reading::Sums { issues: one(issues), lanes: one(lanes) };
+            plan.readings[id.index()] =
+                Reading::Sums { executions: one(executions), lanes: one(lanes) };
         }
         plan.each_block(program, &acts);
         plan

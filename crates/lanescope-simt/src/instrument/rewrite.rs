@@ -282,9 +282,9 @@ impl Rewriter<'_> {
                     builder.store(var(into), new);
                 }
                 CounterAction::Step(step) => builder.increment(var(step)),
-                CounterAction::Executed { issues, lanes } => {
+                CounterAction::Executed { executions, lanes } => {
                     let leads = builder.leads(types, globals);
-                    builder.when(leads, |builder| builder.increment(var(issues)));
+                    builder.when(leads, |builder| builder.increment(var(executions)));
                     builder.increment(var(lanes));
                 }
                 CounterAction::Memory { first } => {
@@ -339,7 +339,7 @@ fn fold(builder: &mut BodyBuilder<'_>, context: &CounterContext<'_>, around: &Lo
     let leads = if around.once { None } else { Some(builder.leads(types, globals)) };
     for fold in &around.folds {
         let from_bits = builder.bits(globals, plan, &fold.from);
-        let (issues, lanes) = if around.bit.is_some() {
+        let (executions, lanes) = if around.bit.is_some() {
             let any = builder.collective(SubgroupOperation::Or, from_bits, types.u32);
             (builder.ones(any), builder.ones(from_bits))
         } else {
@@ -347,11 +347,11 @@ fn fold(builder: &mut BodyBuilder<'_>, context: &CounterContext<'_>, around: &Lo
         };
         let added = match leads {
             Some(condition) => {
-                builder.emit(Expression::Select { condition, accept: issues, reject: zero })
+                builder.emit(Expression::Select { condition, accept: executions, reject: zero })
             }
-            None => issues,
+            None => executions,
         };
-        builder.add_to(globals.vars[fold.issues.0], added);
+        builder.add_to(globals.vars[fold.executions.0], added);
         builder.add_to(globals.vars[fold.lanes.0], lanes);
         if let (None, super::plan::Bits::Var(var)) = (around.bit, &fold.from) {
             builder.store(globals.vars[var.0], zero);

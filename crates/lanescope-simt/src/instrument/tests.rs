@@ -8,13 +8,14 @@ use crate::program::{Overrides, Parsed};
 use crate::units::{Executions, Lanes};
 
 const OPTIONS: Options = Options {
-    method: Method::Executed,
+    method: CounterScheme::Executed,
     subgroup_width_max: 128,
     counter_bytes_max: 1 << 20,
     workgroups: None,
 };
 
-const METHODS: [Method; 3] = [Method::Executed, Method::Histogram, Method::Derived];
+const METHODS: [CounterScheme; 3] =
+    [CounterScheme::Executed, CounterScheme::Histogram, CounterScheme::Derived];
 
 fn program(text: &str) -> Program {
     let parsed = Parsed::new("t.wgsl", text).unwrap();
@@ -147,19 +148,19 @@ fn stripes_add_up_and_words_make_64_bits() {
     let options = Options { counter_bytes_max: 32, ..OPTIONS };
     let instrumented = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
     assert_eq!(instrumented.counters().size, 32, "two stripes of two counters");
-    let (issues, lanes) = (Executions(6 + (1 << 32)), Lanes(8 + (3 << 32)));
+    let (executions, lanes) = (Executions(6 + (1 << 32)), Lanes(8 + (3 << 32)));
     assert_eq!(
         instrumented.decode(&bytes).unwrap(),
-        [Count { issues, lanes, histogram: None, parts: None }]
+        [Count { executions, lanes, histogram: None, parts: None }]
     );
 
-    // Two bins: issues with one lane, issues with two.
-    let options = Options { method: Method::Histogram, subgroup_width_max: 2, ..options };
+    // Two bins: executions with one lane, executions with two.
+    let options = Options { method: CounterScheme::Histogram, subgroup_width_max: 2, ..options };
     let instrumented = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
     assert_eq!(instrumented.counters().size, 32, "two stripes of two counters");
-    let histogram = vec![issues.0, lanes.0];
+    let histogram = vec![executions.0, lanes.0];
     let expected = Count {
-        issues: Executions(histogram[0] + histogram[1]),
+        executions: Executions(histogram[0] + histogram[1]),
         lanes: Lanes(histogram[0] + 2 * histogram[1]),
         histogram: Some(histogram),
         parts: None,
@@ -171,7 +172,8 @@ fn stripes_add_up_and_words_make_64_bits() {
 fn no_subgroup_operation_is_left_and_every_back_end_writes_it() {
     for shape in SHAPES {
         let program = program(shape);
-        let options = Options { method: Method::Estimated, subgroup_width_max: 32, ..OPTIONS };
+        let options =
+            Options { method: CounterScheme::Estimated, subgroup_width_max: 32, ..OPTIONS };
         let instrumented = Instrumented::new(&program, &options).unwrap();
         emits_everywhere(&instrumented);
         let without = Capabilities::all()

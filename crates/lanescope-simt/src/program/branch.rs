@@ -47,7 +47,7 @@ pub struct Enclosure {
     /// What the condition depends on; for a loop all the conditions under which it is left.
     pub class: Class,
     /// A block of the body around the construct whose lanes are exactly those that reach it: before
-    /// it, else after it; nothing where there is no such block.
+    /// it, else after it; `None` if there is no such block.
     pub parent: Option<BlockId>,
 }
 

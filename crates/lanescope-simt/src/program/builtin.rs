@@ -224,7 +224,7 @@ pub trait Arithmetic {
     fn negative(&mut self, value: Self::Value) -> Result<Self::Value, Self::Error>;
 }
 
-/// The sum of the products of pairs, from the first to the last; nothing where there is no pair.
+/// The sum of the products of pairs, from the first to the last; `None` if there is no pair.
 ///
 /// # Errors
 ///

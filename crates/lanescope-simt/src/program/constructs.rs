@@ -126,7 +126,7 @@ struct LoopPlace {
 
 struct ConstructSearch {
     constructs: BTreeSet<Construct>,
-    /// For each function: nothing where it is not called, else whether in a loop.
+    /// For each function: `None` if it is not called, else whether in a loop.
     called: Vec<Option<bool>>,
 }
 

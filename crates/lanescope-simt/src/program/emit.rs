@@ -16,7 +16,7 @@ use super::error::ProgramError;
 use super::language::TargetLanguage;
 use super::portable::portable;
 use super::source::Text;
-use super::validate::{guarded, run_validator, validate};
+use super::validate::{guard, run_validator, validate};
 
 /// What one back-end gave.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ fn emit(
             format!("it is not part of it:\n{diagnostic}"),
         )
     })?;
-    guarded(text.file(), stage, || emit(module, info))?.map_err(|message| problem(near, message))
+    guard(text.file(), stage, || emit(module, info))?.map_err(|message| problem(near, message))
 }
 
 /// Indices are held within their arrays, as wgpu has it where the driver does not do it.
@@ -173,7 +173,7 @@ fn direct_x(module: &Module, info: &ModuleInfo) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::{Instrumented, Method, Options};
+    use crate::instrument::{CounterScheme, Instrumented, Options};
     use crate::program::{Overrides, Parsed, Program};
 
     fn program(text: &str) -> Program {
@@ -183,7 +183,12 @@ mod tests {
     /// Plain and instrumented, in registers and in memory.
     fn modules(program: &Program) -> Vec<Module> {
         let mut modules = vec![program.module().clone()];
-        for method in [Method::Executed, Method::Histogram, Method::Derived, Method::Estimated] {
+        for method in [
+            CounterScheme::Executed,
+            CounterScheme::Histogram,
+            CounterScheme::Derived,
+            CounterScheme::Estimated,
+        ] {
             let options = Options {
                 method,
                 subgroup_width_max: 32,

@@ -31,7 +31,7 @@ pub(crate) struct Followed {
 }
 
 impl Followed {
-    /// The lines of the conditions that follow a value; nothing where nothing follows it.
+    /// The lines of the conditions that follow a value; `None` if nothing follows it.
     pub(crate) fn lines(
         &self,
         function: usize,
@@ -101,7 +101,7 @@ struct Graph<'a> {
     indices: Vec<(Vertex, u32)>,
     /// Buffers that something is written to.
     written: BTreeSet<Handle<GlobalVariable>>,
-    /// Values read from memory, and the buffer; nothing where it is an argument's.
+    /// Values read from memory, and the buffer; `None` if it is an argument's.
     reads: Vec<(usize, Handle<Expression>, Option<Handle<GlobalVariable>>)>,
 }
 
@@ -172,7 +172,7 @@ impl<'a> Graph<'a> {
         self.sources[to].push(from);
     }
 
-    /// The variable that a pointer points into; nothing where it is no pointer into one.
+    /// The variable that a pointer points into; `None` if it is no pointer into one.
     fn variable(&self, function: usize, pointer: Handle<Expression>) -> Option<Variable> {
         let here = self.functions[function];
         let mut at = pointer;

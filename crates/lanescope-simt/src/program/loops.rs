@@ -361,7 +361,7 @@ mod tests {
         let mut memory = Memory::new();
         memory.bind(0, 0, &[0; 64]);
         let outcome = Compiled::new(program).unwrap().run([2, 1, 1], &mut memory, &config).unwrap();
-        outcome.blocks.iter().map(|block| (block.issues.0, block.lanes.0)).unzip()
+        outcome.blocks.iter().map(|block| (block.executions.0, block.lanes.0)).unzip()
     }
 
     /// A program of which each way out of a loop has lanes that a driver could lose.

@@ -57,7 +57,7 @@ impl Needs {
         }
     }
 
-    /// What lies beyond WebGPU's defaults, in words with the default behind: nothing where all is
+    /// What lies beyond WebGPU's defaults, in words with the default behind: empty if all is
     /// within.
     pub fn beyond_defaults(self) -> Vec<String> {
         let Self { storage_buffers, invocations, workgroup_bytes } = Self::DEFAULTS;

@@ -6,11 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use naga::{
-    BinaryOperator, Block, Expression, Function, GlobalVariable, Handle, Literal, Module, Statement,
-};
+use naga::{BinaryOperator, Expression, Function, GlobalVariable, Handle, Literal, Module};
 
 use super::operands::of_expression;
+use super::visit::{Write, Written, for_each_effect};
 
 /// The buffers that are walked from offset to offset, by the name of the buffer of offsets.
 pub(crate) fn find_offsets(module: &Module) -> BTreeMap<String, BTreeSet<String>> {
@@ -139,8 +138,9 @@ impl Reader<'_> {
                 }
             }
             let before = variables.len();
-            for_each_store(&self.function.body, &mut |pointer, value| {
-                if let &Expression::LocalVariable(variable) = self.expression(pointer)
+            for_each_effect(&self.function.body, &mut |effect| {
+                if let Some(Write { pointer, what: Written::Value(value) }) = effect.writes
+                    && let &Expression::LocalVariable(variable) = self.expression(pointer)
                     && tainted.contains(&value)
                 {
                     variables.insert(variable);
@@ -150,28 +150,6 @@ impl Reader<'_> {
                 arrays.remove(&source);
                 return arrays;
             }
-        }
-    }
-}
-
-/// Shows each store of a body, and of those inside it.
-fn for_each_store(block: &Block, seen: &mut dyn FnMut(Handle<Expression>, Handle<Expression>)) {
-    for statement in block.iter() {
-        match statement {
-            Statement::Store { pointer, value } => seen(*pointer, *value),
-            Statement::Block(block) => for_each_store(block, seen),
-            Statement::If { accept, reject, .. } => {
-                for_each_store(accept, seen);
-                for_each_store(reject, seen);
-            }
-            Statement::Switch { cases, .. } => {
-                cases.iter().for_each(|case| for_each_store(&case.body, seen));
-            }
-            Statement::Loop { body, continuing, .. } => {
-                for_each_store(body, seen);
-                for_each_store(continuing, seen);
-            }
-            _ => {}
         }
     }
 }

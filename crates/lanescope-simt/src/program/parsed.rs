@@ -17,7 +17,7 @@ use super::overrides::Origin;
 use super::returns;
 use super::source::{OPERATORS_MAX, Text};
 use super::structure::{self, BlockInfo, Structure};
-use super::validate::{guarded, validate};
+use super::validate::{guard, validate};
 /// What naga's parser says where something is nested too deeply for it.
 const RECURSION: &str = "recursion limit";
 
@@ -76,7 +76,7 @@ impl Parsed {
             let file = file.to_owned();
             return Err(ProgramError::Expression { file, line, max: OPERATORS_MAX });
         }
-        let parsed = guarded(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned_text()))?;
+        let parsed = guard(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned_text()))?;
         let mut module = parsed.map_err(|error| {
             let file = file.to_owned();
             let diagnostic = error.emit_to_string_with_path(text.original(), &file);

@@ -33,7 +33,7 @@ use naga::{
 use super::error::ProgramError;
 use super::language::TargetLanguage;
 use super::source::Text;
-use super::validate::{array_length, guarded, validate};
+use super::validate::{array_length, guard, validate};
 use super::visit::{Meeting, for_each_effect};
 
 /// The rule by which WGSL refuses subgroup operations where lanes may have parted.
@@ -66,7 +66,7 @@ pub fn portable(module: &Module, text: &Text) -> Result<Portable, ProgramError> 
     }
     let info = validate(&module, text)?;
     let flags = naga::back::wgsl::WriterFlags::empty();
-    let written = guarded(text.file(), "wrote WGSL for", || {
+    let written = guard(text.file(), "wrote WGSL for", || {
         naga::back::wgsl::write_string(&module, &info, flags)
     })?;
     let problem = |message: String| {

@@ -13,7 +13,7 @@ use super::overrides::{Override, Overrides};
 use super::parsed::{Parsed, Program};
 use super::reflect;
 use super::structure;
-use super::validate::{guarded, validate};
+use super::validate::{guard, validate};
 
 impl Parsed {
     /// Picks the compute entry point `name` and puts in override values.
@@ -38,7 +38,7 @@ impl Parsed {
         }
         let mut module = self.module.clone();
         module.entry_points.retain(|e| e.stage == ShaderStage::Compute && e.name == name);
-        let module = guarded(file, "resolved overrides of", || {
+        let module = guard(file, "resolved overrides of", || {
             naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
             let info = validate(&module, &self.text)?;
             let constants = self.constants(&module, overrides)?;

@@ -203,7 +203,7 @@ struct Integer {
     signed: bool,
 }
 
-/// The turns of `for (k = start; k compare end; k += step)`; nothing where k would wrap.
+/// The turns of `for (k = start; k compare end; k += step)`; `None` if k would wrap.
 fn turns(start: Integer, compare: Compare, end: Integer, step: i64) -> Option<u32> {
     if start.signed != end.signed || step == 0 {
         return None;

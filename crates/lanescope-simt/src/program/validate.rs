@@ -79,7 +79,7 @@ pub(super) fn run_validator(
     text: &Text,
     capabilities: Capabilities,
 ) -> Result<Result<ModuleInfo, Box<InvalidModule>>, ProgramError> {
-    guarded(text.file(), "validated", || {
+    guard(text.file(), "validated", || {
         let mut validator = Validator::new(ValidationFlags::all(), capabilities);
         validator.subgroup_stages(naga::valid::ShaderStages::all());
         validator.subgroup_operations(SubgroupOperationSet::all());
@@ -92,7 +92,7 @@ pub(super) fn run_validator(
 /// # Errors
 ///
 /// [`ProgramError::Panicked`] with the panic's message.
-pub fn guarded<T>(
+pub fn guard<T>(
     file: &str,
     stage: &'static str,
     work: impl FnOnce() -> T,

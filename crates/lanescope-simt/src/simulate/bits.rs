@@ -59,7 +59,7 @@ macro_rules! bit_functions {
                 first_leading(of(if a.cast_signed() < 0 { !a } else { a }))
             }
 
-            /// Offset and count as WGSL clamps them; nothing where no bit is left.
+            /// Offset and count as WGSL clamps them; `None` if no bit is left.
             fn field(offset: u32, count: u32) -> Option<(u32, u32)> {
                 let offset = offset.min(BITS);
                 let count = count.min(BITS - offset);

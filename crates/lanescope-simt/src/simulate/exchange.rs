@@ -50,7 +50,7 @@ pub(super) struct Tags {
     pub(super) met: bool,
 }
 
-/// Both together; nothing where two workgroups meet.
+/// Both together; `None` if two workgroups meet.
 #[inline]
 fn join(a: Tag, b: Tag) -> Option<Tag> {
     if a == 0 || b == 0 || a == b {
@@ -278,7 +278,7 @@ mod tests {
         own << 4 | kind
     }
 
-    /// Joins in this order; nothing where two meet.
+    /// Joins in this order; `None` if two meet.
     fn all(tags: &[Tag]) -> Option<Tag> {
         tags.iter().copied().try_fold(0, join)
     }

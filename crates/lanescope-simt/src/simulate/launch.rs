@@ -103,7 +103,7 @@ struct Ran<O> {
 
 impl<O> Ran<O> {
     /// A run that did not begin.
-    fn stopped(trap: Trap) -> Self {
+    fn from_trap(trap: Trap) -> Self {
         let tally = Tally::new(0, crate::units::Width::W32);
         Self { tally, trap: Some(trap), watches: Vec::new(), met: false, seen: Vec::new() }
     }
@@ -120,7 +120,7 @@ impl<O: ForkObserver> Dispatch<'_, O> {
         );
         // What is too large is not even begun.
         if groups.saturating_mul(SUBGROUP_OPERATIONS) > self.config.operations_max {
-            return Ok(Ran::stopped(self.over()));
+            return Ok(Ran::from_trap(self.over()));
         }
         let threads = usize::try_from(groups).unwrap_or(usize::MAX).clamp(1, threads(self.config));
         let code = &self.compiled.code;

@@ -56,7 +56,7 @@ impl Memory {
         self.immediates = SimulatedBuffer::new(bytes);
     }
 
-    /// The bytes of a buffer, or of a texture's texels; nothing where none is bound.
+    /// The bytes of a buffer, or of a texture's texels; `None` if none is bound.
     pub fn bytes(&self, group: u32, binding: u32) -> Option<Vec<u8>> {
         self.buffers.get(&(group, binding)).map(SimulatedBuffer::to_bytes)
     }

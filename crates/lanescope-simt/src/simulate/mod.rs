@@ -1,7 +1,7 @@
 //! The SIMT simulator: what an execution is, at any subgroup width.
 //!
 //! Input: a [`Program`](crate::program::Program), buffers, a [`Config`]. Output: the buffers changed, and an [`Outcome`] with
-//! the issues, lanes and histogram of every basic block. It measures no time and reads no file.
+//! the executions, lanes and histogram of every basic block. It measures no time and reads no file.
 //!
 //! # Semantics
 //!
@@ -9,7 +9,7 @@
 //! The invocation with local index i is lane i mod W of subgroup i ÷ W of its workgroup, whatever
 //! the workgroup's dimensions. A last subgroup may be partial: its other lanes never exist. A
 //! subgroup has one program counter and an *active mask*; an instruction is executed for the lanes
-//! in the mask. A [`block`](crate::program::structure) is *issued* when a subgroup executes it with
+//! in the mask. A [`block`](crate::program::structure) is *executed* when a subgroup enters it with
 //! at least one active lane, and never with none. (`schedule`, `interpret`)
 //!
 //! ## If
@@ -43,7 +43,7 @@
 //! All the above is *maximal* reconvergence. Under *late* reconvergence, a model of independent
 //! thread scheduling, lanes that part at an `if` or `switch` inside a loop do not meet again at its
 //! end but at the end of the innermost loop: each such set of lanes is a *strand* with its own
-//! program counter and mask, and issues blocks by itself. Lanes that merely leave the loop early
+//! program counter and mask, and executes blocks by itself. Lanes that merely leave the loop early
 //! wait at its end as before. Outside loops nothing changes. Subgroup operations see the lanes of
 //! the strand. (`schedule`)
 //!

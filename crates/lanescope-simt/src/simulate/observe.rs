@@ -74,7 +74,7 @@ pub struct Access<'a> {
 pub struct PassedBarrier {
     /// The workgroup.
     pub workgroup: u64,
-    /// The subgroup whose lanes alone waited; nothing where the whole workgroup did.
+    /// The subgroup whose lanes alone waited; `None` if the whole workgroup did.
     pub subgroup: Option<u32>,
     /// The line in the source, from 1.
     pub line: u32,

@@ -51,7 +51,7 @@ pub struct CallCounts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockCounts {
     /// Executions by a subgroup with at least one active lane.
-    pub issues: Executions,
+    pub executions: Executions,
     /// The active lanes of those, summed.
     pub lanes: Lanes,
     /// Executions by their number of active lanes, `[W]`: the first entry counts those with one.
@@ -130,7 +130,7 @@ const PARTS_WIDTH_MIN: usize = 64;
 
 /// The parts of 16 and of 32 neighbouring lanes in which a mask has a lane.
 #[inline]
-fn occupied(exec: Mask) -> Parts {
+fn count_occupied(exec: Mask) -> Parts {
     /// All bits of each part but the highest.
     const BELOW_16: u64 = 0x7fff_7fff_7fff_7fff;
     const BELOW_32: u64 = 0x7fff_ffff_7fff_ffff;
@@ -188,7 +188,7 @@ impl Tally {
         if lanes + 1 != self.row
             && let Some(parts) = self.parts.get_mut(copy as usize)
         {
-            let seen = occupied(exec);
+            let seen = count_occupied(exec);
             parts.of_16 += seen.of_16;
             parts.of_32 += seen.of_32;
         }
@@ -247,7 +247,7 @@ impl Tally {
         };
         let rows = histogram.chunks_exact(self.row).enumerate();
         let blocks = rows.map(|(block, row)| BlockCounts {
-            issues: executions(row),
+            executions: executions(row),
             lanes: lanes(row),
             histogram: row[1..].to_vec(),
             parts: occupied_parts(block, row),

@@ -70,7 +70,7 @@ fn number<const N: usize>(file: &[[u32; N]], at: Option<Coordinate>, lane: usize
     at.map_or(0, |at| u32::try_from(whole(file, at, lane)).unwrap_or(u32::MAX))
 }
 
-/// The texel that a lane names; nothing where it does not exist.
+/// The texel that a lane names; `None` if it does not exist.
 fn texel<const N: usize>(
     file: &[[u32; N]],
     op: &TextureOp,

@@ -294,20 +294,20 @@ fn small(value: u32) -> f32 {
 }
 
 /// `raw` of `bits` bits with its sign.
-fn sign_extended(raw: u32, bits: u32) -> i32 {
+fn sign_extend(raw: u32, bits: u32) -> i32 {
     (raw << (32 - bits)).cast_signed() >> (32 - bits)
 }
 
 fn decode_channel(coding: Coding, raw: u32, bits: u32, index: usize) -> u32 {
     match coding {
         Coding::Uint => raw,
-        Coding::Sint => sign_extended(raw, bits).cast_unsigned(),
+        Coding::Sint => sign_extend(raw, bits).cast_unsigned(),
         Coding::Unorm => (small(raw) * (1.0 / small(low_bits(bits)))).to_bits(),
         Coding::Srgb if index < 3 => from_srgb(small(raw) / 255.0).to_bits(),
         Coding::Srgb => (small(raw) / 255.0).to_bits(),
         Coding::Snorm => {
             #[expect(clippy::cast_precision_loss, reason = "at most 16 bits")]
-            let value = sign_extended(raw, bits) as f32;
+            let value = sign_extend(raw, bits) as f32;
             (value * (1.0 / small(low_bits(bits - 1)))).max(-1.0).to_bits()
         }
         Coding::Float if bits == 16 => f16::from_bits(half_word(raw)).to_f32().to_bits(),

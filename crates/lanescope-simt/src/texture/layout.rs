@@ -169,7 +169,7 @@ impl TextureLayout {
         self.texels() * u64::from(self.format.bytes())
     }
 
-    /// The number of a texel among all; nothing where it does not exist.
+    /// The number of a texel among all; `None` if it does not exist.
     pub fn index(&self, level: u32, at: [i64; 3], sample: u32) -> Option<usize> {
         if level >= self.levels || sample >= self.samples {
             return None;
@@ -225,7 +225,7 @@ impl TextureLayout {
         before
     }
 
-    /// Why a variable cannot be bound to it, in words; nothing where it can.
+    /// Why a variable cannot be bound to it, in words; `None` if it can.
     pub fn unfit(&self, view: TextureView, class: TextureClass) -> Option<String> {
         if self.dimension != view.dimension() {
             return Some(format!("the variable is a {} texture", view.name()));

@@ -31,7 +31,7 @@ impl PlaceText {
         Self { text, guards: Vec::new() }
     }
 
-    /// All conditions as one; nothing where there is none.
+    /// All conditions as one; `None` if there is none.
     pub(super) fn guard(&self) -> Option<String> {
         (!self.guards.is_empty()).then(|| self.guards.join(" && "))
     }

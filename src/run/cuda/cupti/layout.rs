@@ -15,7 +15,7 @@ use std::mem::{offset_of, size_of};
 pub struct Layout {
     /// The name in C.
     pub name: &'static str,
-    /// What CUPTI wants in the field for the size, in bytes; nothing where there is no such field.
+    /// What CUPTI wants in the field for the size, in bytes; `None` if there is no such field.
     pub says: Option<usize>,
     /// `sizeof`.
     pub size: usize,

@@ -286,7 +286,7 @@ impl Cupti {
         check_support(asked.supported, &reasons)
     }
 
-    /// The source line of an instruction: folder, file, line; nothing where the code does not say.
+    /// The source line of an instruction: folder, file, line; `None` if the code does not say.
     pub(in super::super) fn correlate(
         &self,
         cubin: &[u8],

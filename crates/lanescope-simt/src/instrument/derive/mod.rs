@@ -1,4 +1,4 @@
-//! Derived counting: few counters, from which every block's issues and lanes follow.
+//! Derived counting: few counters, from which every block's executions and lanes follow.
 //!
 //! Input: a [`Program`]. Output: a [`CounterPlan`] whose readings are, under maximal reconvergence, equal
 //! to executed counting: [`CounterPlan::executed`] is the oracle, and tests compare the two. It makes no
@@ -18,10 +18,10 @@
 //!   each of 32 turns and sets the one at hand: one operation where the lane is, none elsewhere. The
 //!   loop runs in *stretches* of at most 32 turns, and lanes that leave it wait for the others at
 //!   the end of the stretch. There the bits of all lanes are joined: as many as are set in any lane
-//!   are the issues. A lane that returns leaves as one that breaks does, and returns outside.
+//!   are the executions. A lane that returns leaves as one that breaks does, and returns outside.
 //! - [`ClassFlow::Uniform`]: all lanes that enter a loop take the same way through it, as the text alone
 //!   shows ([`uniformity`](crate::program::uniformity)). A lane counts its own visits, and any lane's
-//!   count is the issues. A constant number of turns ([`trips`](crate::program::trips)) is not even
+//!   count is the executions. A constant number of turns ([`trips`](crate::program::trips)) is not even
 //!   counted.
 //! - [`ClassFlow::Elected`]: none of these. The lanes ask which lane is elected, which is executed counting: branches
 //!   of loops with barriers (stretches would move the barrier into flow that a compiler takes for
@@ -93,7 +93,7 @@ enum CountSource {
 /// What is known of a class.
 #[derive(Clone, Debug)]
 struct Known {
-    issues: CountSource,
+    executions: CountSource,
     lanes: CountSource,
     /// Which lanes were there: once, or in each turn of a loop.
     bits: Option<(Bits, Option<LoopId>)>,
@@ -213,37 +213,38 @@ impl<'a> Planner<'a> {
     }
 
     fn reading(&mut self, block: usize) -> Reading {
-        let (mut issues, mut lanes) = (Form::new(), Form::new());
+        let (mut executions, mut lanes) = (Form::new(), Form::new());
         if let Some(class) = self.blocks[block] {
-            self.expand(class, true, 1, &mut issues);
+            self.expand(class, true, 1, &mut executions);
             self.expand(class, false, 1, &mut lanes);
         }
-        issues.retain(|_, factor| *factor != 0);
+        executions.retain(|_, factor| *factor != 0);
         lanes.retain(|_, factor| *factor != 0);
-        Reading::Sums { issues, lanes }
+        Reading::Sums { executions, lanes }
     }
 
     /// Adds `factor` times a class's counts to a form.
-    fn expand(&mut self, class: Class, issues: bool, factor: i64, form: &mut Form) {
+    fn expand(&mut self, class: Class, executions: bool, factor: i64, form: &mut Form) {
         // Only here are bits turned into counters: a class that no block's counts need costs nothing.
         let known = &self.classes[class.0];
-        let source = if issues { &known.issues } else { &known.lanes };
+        let source = if executions { &known.executions } else { &known.lanes };
         match source.clone() {
             CountSource::Bits => {
                 let Some((bits, level)) = known.bits.clone() else { return };
-                let (of_issues, of_lanes) = self.count_bits(bits, level);
-                *form.entry(if issues { of_issues } else { of_lanes }).or_default() += factor;
+                let (of_executions, of_lanes) = self.count_bits(bits, level);
+                *form.entry(if executions { of_executions } else { of_lanes }).or_default() +=
+                    factor;
             }
             CountSource::Counter(item) => *form.entry(item).or_default() += factor,
             CountSource::Classes(parts) => {
                 for (part, times) in parts {
-                    self.expand(part, issues, factor * times, form);
+                    self.expand(part, executions, factor * times, form);
                 }
             }
         }
     }
 
-    /// The counters of issues and lanes of bits.
+    /// The counters of executions and lanes of bits.
     fn count_bits(&mut self, bits: Bits, level: Option<LoopId>) -> (Item, Item) {
         if let Some(counters) = self.counters.get(&(bits.clone(), level)) {
             return *counters;
@@ -255,13 +256,13 @@ impl<'a> Planner<'a> {
                 self.plan.flush(bits.clone(), Reduction::Lanes),
             ),
             Some(id) => {
-                let (issues, lanes) = (self.plan.var(), self.plan.var());
+                let (executions, lanes) = (self.plan.var(), self.plan.var());
                 let around = &mut self.plan.loops[id.0];
-                around.folds.push(Fold { from: bits.clone(), issues, lanes });
+                around.folds.push(Fold { from: bits.clone(), executions, lanes });
                 // Where all add, all have the same.
                 let reduction = if around.once { Reduction::Max } else { Reduction::Sum };
                 (
-                    self.plan.flush(Bits::Var(issues), reduction),
+                    self.plan.flush(Bits::Var(executions), reduction),
                     self.plan.flush(Bits::Var(lanes), Reduction::Sum),
                 )
             }
@@ -272,11 +273,11 @@ impl<'a> Planner<'a> {
 
     fn class(
         &mut self,
-        issues: CountSource,
+        executions: CountSource,
         lanes: CountSource,
         bits: Option<(Bits, Option<LoopId>)>,
     ) -> Class {
-        self.classes.push(Known { issues, lanes, bits });
+        self.classes.push(Known { executions, lanes, bits });
         Class(self.classes.len() - 1)
     }
 
@@ -311,11 +312,11 @@ impl<'a> Planner<'a> {
         if self.full(takes) || (self.once_in_memory && flow == ClassFlow::Once) {
             let first = self.plan.counters(2);
             acts.push(CounterAction::Memory { first });
-            let (issues, lanes) = (first, Item(first.0 + 1));
-            return self.class(CountSource::Counter(issues), CountSource::Counter(lanes), None);
+            let (executions, lanes) = (first, Item(first.0 + 1));
+            return self.class(CountSource::Counter(executions), CountSource::Counter(lanes), None);
         }
         let var = self.plan.var();
-        let (issues, lanes) = match flow {
+        let (executions, lanes) = match flow {
             ClassFlow::Once => {
                 acts.push(CounterAction::Note(var, None));
                 return self.of_bits(Bits::Var(var), None);
@@ -339,14 +340,14 @@ impl<'a> Planner<'a> {
             }
             ClassFlow::Elected => {
                 let lanes = self.plan.var();
-                acts.push(CounterAction::Executed { issues: var, lanes });
+                acts.push(CounterAction::Executed { executions: var, lanes });
                 (
                     self.plan.flush(Bits::Var(var), Reduction::Sum),
                     self.plan.flush(Bits::Var(lanes), Reduction::Sum),
                 )
             }
         };
-        self.class(CountSource::Counter(issues), CountSource::Counter(lanes), None)
+        self.class(CountSource::Counter(executions), CountSource::Counter(lanes), None)
     }
 
     /// The class of those that came with `front` and are not in `others`, if it follows.

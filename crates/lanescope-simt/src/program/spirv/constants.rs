@@ -287,12 +287,12 @@ fn truncate(bits: u64, width: u32) -> u64 {
 
 /// A number with its sign.
 #[expect(clippy::cast_possible_wrap, reason = "the bits of two's complement")]
-fn signed(bits: u64, width: u32) -> i64 {
+fn sign_extend(bits: u64, width: u32) -> i64 {
     let empty = 64 - width.clamp(1, 64);
     (bits << empty) as i64 >> empty
 }
 
-/// What an operation gives on constants; nothing where it is not known here.
+/// What an operation gives on constants; `None` if it is not known here.
 pub(super) fn work_out(
     op: Op,
     result: u32,
@@ -375,7 +375,7 @@ fn scalar(op: Op, of: &Type, arguments: &[Value]) -> Option<Value> {
         Value::Null => Some(false),
         Value::Bits(_) | Value::Composite(_) => None,
     };
-    let with_sign = |index| bits(index).map(|bits| signed(bits, width));
+    let with_sign = |index| bits(index).map(|bits| sign_extend(bits, width));
     #[expect(clippy::cast_sign_loss, reason = "the bits of two's complement")]
     let number = |value: i64| Some(Value::Bits(truncate(value as u64, width)));
     let word = |value: u64| Some(Value::Bits(truncate(value, width)));
@@ -408,7 +408,7 @@ fn scalar(op: Op, of: &Type, arguments: &[Value]) -> Option<Value> {
             other => Some(other.clone()),
         },
         // From 32 bits, the only width that front ends convert from.
-        Op::SConvert => number(signed(bits(0)?, COMPARED)),
+        Op::SConvert => number(sign_extend(bits(0)?, COMPARED)),
         Op::Select => if flag(0)? { arguments.get(1) } else { arguments.get(2) }.cloned(),
         Op::LogicalAnd => says(flag(0)? && flag(1)?),
         Op::LogicalOr => says(flag(0)? || flag(1)?),

@@ -34,7 +34,7 @@ use super::error::ProgramError;
 use super::overrides::{Origin, Override, OverrideKind, Overrides, Special};
 use super::parsed::Parsed;
 use super::source::{OPERATORS_MAX, Part, Text};
-use super::validate::{guarded, validate};
+use super::validate::{guard, validate};
 use crate::binary::{MAGIC, SourceFile, SpirV};
 use constants::{Unfit, Value};
 use debug::Debug;
@@ -171,7 +171,7 @@ fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed
         block_ctx_dump_prefix: None,
     };
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let parsed = guarded(file, "parsed", || naga::front::spv::parse_u8_slice(&bytes, &options))?;
+    let parsed = guard(file, "parsed", || naga::front::spv::parse_u8_slice(&bytes, &options))?;
     let mut parsed = parsed.map_err(|error| refuse(&error, &module, &shown))?;
     drop_other_stages(&mut parsed);
     let_read(&mut parsed);

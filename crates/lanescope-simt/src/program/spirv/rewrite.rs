@@ -201,7 +201,7 @@ impl<'a> Rewriter<'a> {
             Op::ImageFetch | Op::ImageRead => self.fetch(instruction),
             Op::GroupNonUniformElect => {
                 let index = self.load_built_in(BuiltIn::LocalInvocationIndex)?;
-                let ty = self.unsigned(32)?;
+                let ty = self.declare_unsigned(32)?;
                 let first = self.emit(Op::GroupNonUniformBroadcastFirst, ty, &[word(2), index])?;
                 self.push(Op::IEqual, vec![word(0), word(1), index, first]);
                 Ok(true)
@@ -263,7 +263,7 @@ impl<'a> Rewriter<'a> {
         Ok(id)
     }
 
-    fn unsigned(&mut self, width: u32) -> Result<u32, Broken> {
+    fn declare_unsigned(&mut self, width: u32) -> Result<u32, Broken> {
         self.type_id(Type::Int { width, signed: false })
     }
 
@@ -280,7 +280,7 @@ impl<'a> Rewriter<'a> {
 
     /// The four words of a ballot.
     fn words4(&mut self) -> Result<u32, Broken> {
-        let base = self.unsigned(32)?;
+        let base = self.declare_unsigned(32)?;
         self.type_id(Type::Vector { base, count: 4 })
     }
 
@@ -317,7 +317,7 @@ impl<'a> Rewriter<'a> {
 
     /// The value of a built-in, whose variable is made where there is none.
     fn load_built_in(&mut self, which: BuiltIn) -> Result<u32, Broken> {
-        let ty = self.unsigned(32)?;
+        let ty = self.declare_unsigned(32)?;
         let variable = match self.built_in.get(&(which as u32)) {
             Some(known) => *known,
             None => {
@@ -376,7 +376,7 @@ impl<'a> Rewriter<'a> {
             factors.push(self.emit(convert, wide, &[id])?);
         }
         let product = self.emit(Op::IMul, wide, &factors)?;
-        let shift_type = self.unsigned(32)?;
+        let shift_type = self.declare_unsigned(32)?;
         let shift_type = self.like(low, shift_type)?;
         let shift = self.constant(shift_type, &[32])?;
         let upper = self.emit(Op::ShiftRightLogical, wide, &[product, shift])?;
@@ -412,7 +412,7 @@ impl<'a> Rewriter<'a> {
         if !leveled || operands & lod != 0 || instruction.words.len() < 4 {
             return Ok(false);
         }
-        let word = self.unsigned(32)?;
+        let word = self.declare_unsigned(32)?;
         let zero = self.constant(word, &[0])?;
         let mut words = instruction.words[..4].to_vec();
         // The level stands before what else is there but a bias, which a fetch has not.
@@ -481,7 +481,7 @@ impl<'a> Rewriter<'a> {
         Ok(true)
     }
 
-    /// The types of two composites' parts, the new one's first; nothing where they are not alike.
+    /// The types of two composites' parts, the new one's first; `None` if they are not alike.
     fn parts(&self, to: u32, from: u32) -> Option<Vec<(u32, u32)>> {
         match (self.types.get(&to)?, self.types.get(&from)?) {
             (Type::Struct(a), Type::Struct(b)) if a.len() == b.len() => {
@@ -499,7 +499,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// The ids of a composite's parts in their new types; nothing where they are nested too deeply.
+    /// The ids of a composite's parts in their new types; `None` if they are nested too deeply.
     fn copy_parts(
         &mut self,
         _to: u32,

@@ -114,7 +114,7 @@ impl Instruction {
         self.words.get(index).copied().unwrap_or(0)
     }
 
-    /// The id that it gives a type or constant or value; nothing where it gives none.
+    /// The id that it gives a type or constant or value; `None` if it gives none.
     pub(super) fn result(&self) -> Option<u32> {
         match self.op {
             op if gives_no_result(op) => None,

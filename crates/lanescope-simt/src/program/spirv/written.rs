@@ -9,7 +9,7 @@ use naga::{Arena, Block, Expression, Function, Handle, Module, Span, Statement};
 
 use crate::program::error::ProgramError;
 use crate::program::source::Text;
-use crate::program::validate::{guarded, validate};
+use crate::program::validate::{guard, validate};
 
 /// Writes the text, and puts its places into the module.
 ///
@@ -20,7 +20,7 @@ pub(super) fn show(module: &mut Module, file: &str) -> Result<Text, ProgramError
     let nothing = Text::new(file, "");
     let info = validate(module, &nothing)?;
     let written =
-        guarded(file, "wrote WGSL for", || write_string(module, &info, WriterFlags::empty()))?;
+        guard(file, "wrote WGSL for", || write_string(module, &info, WriterFlags::empty()))?;
     let text = written.unwrap_or_else(|error| {
         format!("// {file} names no source, and naga cannot write it as WGSL: {error}\n")
     });

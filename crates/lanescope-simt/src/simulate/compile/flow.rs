@@ -533,7 +533,7 @@ fn lone_break(body: &Body) -> Option<BlockId> {
     lone.then_some(straight.block)
 }
 
-/// Whether the arm that begins with a block is the accepting one of a branch; nothing where it is neither.
+/// Whether the arm that begins with a block is the accepting one of a branch; `None` if it is neither.
 fn chosen(accept: &Body, reject: &Body, arm: BlockId) -> Option<bool> {
     let begins = |body: &Body| {
         let mut first = None;

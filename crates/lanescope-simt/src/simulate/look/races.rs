@@ -204,7 +204,7 @@ impl Races {
 }
 
 /// Whether two accesses to a memory have nothing between them.
-fn unordered(moments: &[Moment], space: Space, a: Mark, b: Mark) -> bool {
+fn are_unordered(moments: &[Moment], space: Space, a: Mark, b: Mark) -> bool {
     if a.moment == b.moment {
         return a.lane() != b.lane();
     }
@@ -229,7 +229,7 @@ impl Scalar {
         let readers: &[Mark] = if writes { &self.readers } else { &[] };
         let marks = std::iter::once(&self.writer).chain(readers);
         let there = marks.filter(|mark| mark.moment != 0);
-        there.copied().find(|mark| unordered(moments, space, *mark, own))
+        there.copied().find(|mark| are_unordered(moments, space, *mark, own))
     }
 
     fn read(&mut self, moments: &[Moment], space: Space, own: Mark) {

@@ -59,18 +59,18 @@ fn an_order_changes_neighbours_and_nothing_else() {
 fn workgroups_of_another_size_have_other_subgroups() {
     let (usual, outcome, _) = arranged((0..48).collect(), 12, 1);
     let last = outcome.blocks.last().unwrap();
-    assert_eq!((last.issues.0, last.lanes.0), (12, 48));
+    assert_eq!((last.executions.0, last.lanes.0), (12, 48));
     // 9 groups of 5, in subgroups of 4 and 1, and one of 3.
     let (bytes, outcome, _) = arranged((0..48).collect(), 5, 1);
     let last = outcome.blocks.last().unwrap();
-    assert_eq!((bytes, last.issues.0, last.lanes.0), (usual, 19, 48));
+    assert_eq!((bytes, last.executions.0, last.lanes.0), (usual, 19, 48));
 }
 
 #[test]
 fn who_is_left_out_does_not_run() {
     let (bytes, outcome, _) = arranged((0..12).collect(), 12, 1);
     let last = outcome.blocks.last().unwrap();
-    assert_eq!((last.issues.0, last.lanes.0), (3, 12));
+    assert_eq!((last.executions.0, last.lanes.0), (3, 12));
     assert!(bytes[12 * 4..].iter().all(|&byte| byte == 0));
 }
 

@@ -315,6 +315,6 @@ fn an_observer_sees_one_run_only() {
         let config = Config { threads: Some(threads), ..config(8) };
         let mut count = Count::default();
         let outcome = compiled.run_observed([20, 1, 1], &mut memory, &config, &mut count).unwrap();
-        assert_eq!(count.0, outcome.blocks.iter().map(|block| block.issues.0).sum::<u64>());
+        assert_eq!(count.0, outcome.blocks.iter().map(|block| block.executions.0).sum::<u64>());
     }
 }

@@ -1,4 +1,4 @@
-//! Control flow: who is active where, and how often a block is issued.
+//! Control flow: who is active where, and how often a block is executed.
 
 use super::*;
 
@@ -79,7 +79,7 @@ fn late_reconvergence_keeps_lanes_apart_until_the_loop_ends() {
     let output = [44, 44, 44, 44, 48, 48, 48, 48];
     let case =
         |counts| Case { text: &text, width: 8, workgroups: [1, 1, 1], output: &output, counts };
-    // The block after the `if` holds one operation chain; each iteration issues it once or twice.
+    // The block after the `if` holds one operation chain; each iteration executes it once or twice.
     check(&case(&[("after", 4, 32), ("end", 1, 8)]));
     let late = Config { reconvergence: Reconvergence::Late, ..config(8) };
     check_with(&case(&[("after", 8, 32), ("end", 1, 8)]), &late);
@@ -143,7 +143,7 @@ fn a_return_inside_a_loop_takes_lanes_out() {
          }
          output[i] = 99u;",
     );
-    // Lane i stays for i iterations: 3 + 2 + 1 lanes, three issues.
+    // Lane i stays for i iterations: 3 + 2 + 1 lanes, three executions.
     let counts = [("rest", 3, 6)];
     let output = [0, 1, 2, 3];
     check(&Case { text: &text, width: 4, workgroups: [1, 1, 1], output: &output, counts: &counts });
@@ -294,7 +294,7 @@ fn each_way_to_a_function_is_counted_by_itself() {
         let counted = &outcome.blocks[block.id.index()];
         let sum = outcome.calls.iter().flat_map(|call| &call.blocks).filter(|b| b.0 == block.id);
         let sum = sum.fold((0, 0), |sum, (_, e, l)| (sum.0 + e.0, sum.1 + l.0));
-        assert_eq!(sum, (counted.issues.0, counted.lanes.0), "{}", block.id);
+        assert_eq!(sum, (counted.executions.0, counted.lanes.0), "{}", block.id);
     }
 }
 

@@ -67,14 +67,14 @@ fn run(
     Ok((words.collect(), outcome, program))
 }
 
-/// The issues and lanes of the blocks with a label, summed.
+/// The executions and lanes of the blocks with a label, summed.
 fn counts(outcome: &Outcome, program: &Program, label: &str) -> (u64, u64) {
     let labelled = program.blocks().iter().filter(|block| block.label.as_deref() == Some(label));
     let mut sum = (0, 0);
     for block in labelled {
         let counts = &outcome.blocks[block.id.index()];
-        assert_eq!(counts.issues.0, counts.histogram.iter().sum::<u64>());
-        sum.0 += counts.issues.0;
+        assert_eq!(counts.executions.0, counts.histogram.iter().sum::<u64>());
+        sum.0 += counts.executions.0;
         sum.1 += counts.lanes.0;
     }
     sum
@@ -86,7 +86,7 @@ struct Case<'a> {
     width: u32,
     workgroups: [u32; 3],
     output: &'a [u32],
-    /// Issues and lanes of labelled blocks.
+    /// Executions and lanes of labelled blocks.
     counts: &'a [(&'a str, u64, u64)],
 }
 
@@ -99,9 +99,9 @@ fn check_with(case: &Case<'_>, config: &Config) {
     let (output, outcome, program) =
         run(case.text, case.workgroups, case.output.len(), &[0], config).unwrap();
     assert_eq!(output, case.output, "width {}", case.width);
-    for &(label, issues, lanes) in case.counts {
+    for &(label, executions, lanes) in case.counts {
         let found = counts(&outcome, &program, label);
-        assert_eq!(found, (issues, lanes), "{label} at width {}", case.width);
+        assert_eq!(found, (executions, lanes), "{label} at width {}", case.width);
     }
 }
 

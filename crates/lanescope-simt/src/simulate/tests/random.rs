@@ -1,8 +1,8 @@
 //! Random structured programs: what must be the same at every width, policy and schedule.
 //!
 //! Input: seeds from proptest. A program without subgroup operations computes the same words, and
-//! executes each block with the same number of lanes, at every width; at width 1 issues are lanes,
-//! and a wider subgroup never issues a block more often than a narrower one in total.
+//! executes each block with the same number of lanes, at every width; at width 1 executions are lanes,
+//! and a wider subgroup never executes a block more often than a narrower one in total.
 
 use std::fmt::Write as _;
 
@@ -189,14 +189,14 @@ pub(super) fn write(seed: u64) -> String {
     writer.text
 }
 
-/// Issues and lanes of every block.
+/// Executions and lanes of every block.
 type Counts = Vec<(u64, u64)>;
 
 /// The outputs and counts.
 fn execute(text: &str, config: &Config) -> (Vec<u32>, Counts) {
     let (output, outcome, _) =
         run(text, [2, 1, 1], 96, &[0], config).unwrap_or_else(|trap| panic!("{trap}\n{text}"));
-    let counts = outcome.blocks.iter().map(|block| (block.issues.0, block.lanes.0));
+    let counts = outcome.blocks.iter().map(|block| (block.executions.0, block.lanes.0));
     (output, counts.collect())
 }
 
@@ -204,8 +204,8 @@ fn agree(seed: u64) {
     let text = write(seed);
     let (output, alone) = execute(&text, &Config { steps_max: 1 << 30, ..config(1) });
     assert!(alone.len() >= 20, "{text}");
-    assert!(alone.iter().all(|&(issues, lanes)| issues == lanes), "{text}");
-    let mut issues_before: u64 = alone.iter().map(|counts| counts.0).sum();
+    assert!(alone.iter().all(|&(executions, lanes)| executions == lanes), "{text}");
+    let mut executions_before: u64 = alone.iter().map(|counts| counts.0).sum();
     for width in [4, 32, 128] {
         let steps_max = 1 << 30;
         let maximal = Config { steps_max, ..config(width) };
@@ -216,9 +216,9 @@ fn agree(seed: u64) {
         let lanes =
             |counts: &[(u64, u64)]| counts.iter().map(|counts| counts.1).collect::<Vec<_>>();
         assert_eq!(lanes(&counts), lanes(&alone), "width {width}\n{text}");
-        let issues = counts.iter().map(|counts| counts.0).sum();
-        assert!(issues <= issues_before, "width {width}\n{text}");
-        issues_before = issues;
+        let executions = counts.iter().map(|counts| counts.0).sum();
+        assert!(executions <= executions_before, "width {width}\n{text}");
+        executions_before = executions;
         let (found, apart) = execute(&text, &late);
         assert_eq!((found, lanes(&apart)), (output.clone(), lanes(&alone)), "late {width}\n{text}");
         for (late, maximal) in apart.iter().zip(&counts) {

@@ -106,7 +106,7 @@ proptest! {
         if let Ok((_, outcome)) = execute(&program, &launch) {
             for (counts, block) in outcome.blocks.iter().zip(program.blocks()) {
                 let subgroups = counts.histogram.iter().sum::<u64>();
-                prop_assert_eq!(counts.issues.0, subgroups, "{:?}", block.id);
+                prop_assert_eq!(counts.executions.0, subgroups, "{:?}", block.id);
             }
         }
     }

@@ -27,7 +27,7 @@ impl Rewriter<'_> {
         let mut first = value;
         if equal == Op::LogicalEqual {
             // No language broadcasts booleans.
-            let number = self.unsigned(32)?;
+            let number = self.declare_unsigned(32)?;
             let number = self.like(held, number)?;
             let (one, zero) = (self.constant(number, &[1])?, self.constant(number, &[0])?);
             let selected = self.emit(Op::Select, number, &[value, one, zero])?;
@@ -62,7 +62,7 @@ impl Rewriter<'_> {
             _ => return Ok(false),
         };
         let counts = self.emit(Op::BitCount, words, &[masked])?;
-        let word = self.unsigned(32)?;
+        let word = self.declare_unsigned(32)?;
         let mut sum = self.emit(Op::CompositeExtract, word, &[counts, 0])?;
         for index in 1..4 {
             let part = self.emit(Op::CompositeExtract, word, &[counts, index])?;
@@ -75,7 +75,7 @@ impl Rewriter<'_> {
     /// The words of a ballot in which the bits of lanes below, of the lane itself, and of those above are
     /// set.
     fn mask(&mut self, [below, itself, above]: [bool; 3]) -> Result<u32, Broken> {
-        let (word, words) = (self.unsigned(32)?, self.words4()?);
+        let (word, words) = (self.declare_unsigned(32)?, self.words4()?);
         let truth = self.type_id(Type::Bool)?;
         let truths = self.type_id(Type::Vector { base: truth, count: 4 })?;
         let lane = self.load_built_in(BuiltIn::SubgroupLocalInvocationId)?;
@@ -124,7 +124,7 @@ impl Rewriter<'_> {
         lane: u32,
     ) -> Result<bool, Broken> {
         let (ty, id, ballot) = (instruction.word(0), instruction.word(1), instruction.word(3));
-        let word = self.unsigned(32)?;
+        let word = self.declare_unsigned(32)?;
         let (one, zero) = (self.constant(word, &[1])?, self.constant(word, &[0])?);
         let (five, within) = (self.constant(word, &[5])?, self.constant(word, &[31])?);
         let which = self.emit(Op::ShiftRightLogical, word, &[lane, five])?;
@@ -144,7 +144,7 @@ impl Rewriter<'_> {
     ) -> Result<bool, Broken> {
         let (ty, id, ballot) = (instruction.word(0), instruction.word(1), instruction.word(3));
         let Some(glsl) = self.glsl else { return Ok(false) };
-        let (word, words) = (self.unsigned(32)?, self.words4()?);
+        let (word, words) = (self.declare_unsigned(32)?, self.words4()?);
         let truth = self.type_id(Type::Bool)?;
         let within = self.emit(Op::ExtInst, words, &[glsl, which as u32, ballot])?;
         let starts = self.constant(words, &[0, 32, 64, 96])?;

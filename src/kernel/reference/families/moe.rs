@@ -6,11 +6,11 @@
 
 use rayon::prelude::*;
 
-use super::{Element, Expected, Function, count, floats};
+use super::{By, Element, Expected, count, floats};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[("moe/layer", layer)];
+pub(super) const REFERENCES: &[(&str, By)] = &[("moe/layer", By::Launch(layer))];
 
 /// The experts of every launch.
 const EXPERTS: usize = 8;

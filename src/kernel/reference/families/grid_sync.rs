@@ -4,15 +4,16 @@
 
 use super::shuffle::words as exact;
 use super::subgroup_layout;
-use super::{Expected, Function, Observing, Outputs, count, words};
+use super::{By, Expected, Outputs, count, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[("grid_sync/two_dispatches", two_dispatches)];
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("grid_sync/two_dispatches", By::Launch(two_dispatches)),
+    ("grid_sync/barrier", By::Outputs(barrier)),
+];
 
 /// Those that need what was written.
-pub(super) const OBSERVING: &[(&str, Observing)] = &[("grid_sync/barrier", barrier)];
-
 /// Workgroups of 128 invocations that no GPU holds at once: multiprocessors hold 32 at most, and the
 /// largest GPUs have fewer than 200.
 const TOO_MANY: usize = 16_384;

@@ -7,12 +7,15 @@
 
 use rayon::prelude::*;
 
-use super::{ELEMENTS_PER_TASK, Element, Expected, Function, choice, count, words};
+use super::{By, ELEMENTS_PER_TASK, Element, Expected, choice, count, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] =
-    &[("reduce/blocks", blocks), ("reduce/all", all), ("reduce/ones", ones)];
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("reduce/blocks", By::Launch(blocks)),
+    ("reduce/all", By::Launch(all)),
+    ("reduce/ones", By::Launch(ones)),
+];
 
 /// Elements that a workgroup of the ladder takes.
 const BLOCK: usize = 256;

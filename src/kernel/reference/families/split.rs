@@ -5,17 +5,18 @@
 
 use super::affine::{FALLING, RISING, arm, map, repeat};
 use super::subgroup_layout;
-use super::{Expected, Function, Observing, Outputs, choice, count, floats, to_element, words};
+use super::{By, Expected, Outputs, choice, count, floats, to_element, words};
 use crate::kernel::Launch;
 use crate::record::Value;
 
 /// The families' references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] =
-    &[("split/lanes", lanes), ("split/nested", nested)];
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("split/lanes", By::Launch(lanes)),
+    ("split/nested", By::Launch(nested)),
+    ("alignment/branch", By::Outputs(branch)),
+];
 
 /// Those that need what was written.
-pub(super) const OBSERVING: &[(&str, Observing)] = &[("alignment/branch", branch)];
-
 /// The place among 32 with its five bits in reverse.
 fn reverse_bits(place: usize) -> usize {
     (0..5).filter(|bit| place >> bit & 1 == 1).map(|bit| 16 >> bit).sum()

@@ -6,20 +6,19 @@ use rayon::prelude::*;
 
 use super::shuffle::words;
 use super::subgroup_layout::words as written;
-use super::{Element, Expected, Function, Observing, Outputs, count, floats, to_element};
+use super::{By, Element, Expected, Outputs, count, floats, to_element};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[
-    ("occupancy/throughput", throughput),
-    ("occupancy/spilled", spilled),
-    ("occupancy/strided", strided),
-    ("occupancy/matrix_product", matrix_product),
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("occupancy/throughput", By::Launch(throughput)),
+    ("occupancy/spilled", By::Launch(spilled)),
+    ("occupancy/strided", By::Launch(strided)),
+    ("occupancy/matrix_product", By::Launch(matrix_product)),
+    ("occupancy/latency_hiding", By::Outputs(latency_hiding)),
 ];
 
 /// Those that need what was written.
-pub(super) const OBSERVING: &[(&str, Observing)] = &[("occupancy/latency_hiding", latency_hiding)];
-
 fn throughput(launch: &Launch) -> Result<Expected, String> {
     let (n, invocations) = (count(launch, "n")?, count(launch, "invocations")?);
     let steps = count(launch, "multiply_adds")?;

@@ -4,11 +4,11 @@
 
 use rayon::prelude::*;
 
-use super::{Element, Expected, Function, count, floats};
+use super::{By, Element, Expected, count, floats};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[("softmax/rows", rows)];
+pub(super) const REFERENCES: &[(&str, By)] = &[("softmax/rows", By::Launch(rows))];
 
 fn rows(launch: &Launch) -> Result<Expected, String> {
     let (n, columns) = (count(launch, "n")?, count(launch, "columns")?);

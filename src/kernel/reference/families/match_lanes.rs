@@ -6,15 +6,17 @@ use std::collections::BTreeMap;
 
 use super::shuffle::words as exact;
 use super::subgroup_layout;
-use super::{Expected, Function, Observing, Outputs, choice, count, words};
+use super::{By, Expected, Outputs, choice, count, words};
 use crate::kernel::Launch;
 
 /// The references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[("match/any", any), ("match/all", all)];
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("match/any", By::Launch(any)),
+    ("match/all", By::Launch(all)),
+    ("coalesced_group/reduction", By::Outputs(reduction)),
+];
 
 /// Those that need what was written.
-pub(super) const OBSERVING: &[(&str, Observing)] = &[("coalesced_group/reduction", reduction)];
-
 /// Lanes of a warp: CUDA puts invocations into warps by their number.
 const LANES: usize = 32;
 

@@ -5,17 +5,17 @@
 //! numbers throughout. What WGSL leaves undefined has the word that the kernel writes in its place.
 
 use super::subgroup_layout::{Subgroup, subgroups};
-use super::{Element, Expected, Observing, Outputs, count, to_element};
+use super::{By, Element, Expected, Outputs, count, to_element};
 use crate::kernel::Launch;
 use crate::record::Value;
 
 /// The family's references by name.
-pub(super) const OBSERVING: &[(&str, Observing)] = &[
-    ("shuffle/operations", operations),
-    ("shuffle/out_of_range", out_of_range),
-    ("shuffle/latency", latency),
-    ("shuffle/tiles", tiles),
-    ("shuffle/match_any", match_any),
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("shuffle/operations", By::Outputs(operations)),
+    ("shuffle/out_of_range", By::Outputs(out_of_range)),
+    ("shuffle/latency", By::Outputs(latency)),
+    ("shuffle/tiles", By::Outputs(tiles)),
+    ("shuffle/match_any", By::Outputs(match_any)),
 ];
 
 /// What the kernel writes where nothing is promised.

@@ -3,13 +3,16 @@
 //! Input: a launch. Output: its expected elements in f64. The arms' constants are those of the
 //! launch's buffers, f32.
 
-use super::{Element, Expected, Function, count, floats, to_element, words};
+use super::{By, Element, Expected, count, floats, to_element, words};
 use crate::kernel::Launch;
 use crate::record::Value;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] =
-    &[("sort/arms", arms), ("sort/permutation", permutation), ("k_way/bounces", bounces)];
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("sort/arms", By::Launch(arms)),
+    ("sort/permutation", By::Launch(permutation)),
+    ("k_way/bounces", By::Launch(bounces)),
+];
 
 /// Each element through the arm of its class.
 fn arms(launch: &Launch) -> Result<Expected, String> {
@@ -42,7 +45,7 @@ fn bounces(launch: &Launch) -> Result<Expected, String> {
     let (input, maps) = (floats(launch, "input")?, maps(launch)?);
     let element = |(v, ray): (&f64, u32)| {
         let through = |v: f64, bounce: u32| {
-            let (scale, sum) = maps[hashed(ray * 16 + bounce) as usize % classes];
+            let (scale, sum) = maps[hash(ray * 16 + bounce) as usize % classes];
             scale * v + sum
         };
         to_element((0..).take(bounces).fold(*v, through))
@@ -52,7 +55,7 @@ fn bounces(launch: &Launch) -> Result<Expected, String> {
 }
 
 /// The hash whose remainder is a ray's material: two rounds of shift, exclusive or and product.
-fn hashed(seed: u32) -> u32 {
+fn hash(seed: u32) -> u32 {
     let round = |word: u32, shift: u32, factor: u32| (word ^ (word >> shift)).wrapping_mul(factor);
     let word = round(round(seed, 16, 0x7feb_352d), 15, 0x846c_a68b);
     word ^ (word >> 16)

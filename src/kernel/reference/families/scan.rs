@@ -5,11 +5,12 @@
 
 use rayon::prelude::*;
 
-use super::{ELEMENTS_PER_TASK, Element, Expected, Function, choice, count, to_element, words};
+use super::{By, ELEMENTS_PER_TASK, Element, Expected, choice, count, to_element, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[("scan/blocks", blocks), ("scan/all", all)];
+pub(super) const REFERENCES: &[(&str, By)] =
+    &[("scan/blocks", By::Launch(blocks)), ("scan/all", By::Launch(all))];
 
 /// Elements that a workgroup of the ladder takes.
 const BLOCK: usize = 256;

@@ -5,17 +5,18 @@
 
 use super::shuffle::words;
 use super::subgroup_layout::subgroups;
-use super::{Expected, Function, Observing, Outputs, count, floats, to_element};
+use super::{By, Expected, Outputs, count, floats, to_element};
 use crate::kernel::Launch;
 use crate::record::Value;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[("vote/early_exit", early_exit)];
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("vote/early_exit", By::Launch(early_exit)),
+    ("vote/semantics", By::Outputs(semantics)),
+    ("vote/participation", By::Outputs(participation)),
+];
 
 /// Those that need the seats.
-pub(super) const OBSERVING: &[(&str, Observing)] =
-    &[("vote/semantics", semantics), ("vote/participation", participation)];
-
 /// A parameter that is a probability, as the shader gets it: f32.
 fn density(launch: &Launch) -> Result<f64, String> {
     match launch.parameters.get("density") {

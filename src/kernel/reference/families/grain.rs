@@ -5,15 +5,15 @@
 //! place, not as the shaders do.
 
 use super::affine::{FALLING, arm, map, repeat};
-use super::{Expected, Function, choice, count, words};
+use super::{By, Expected, choice, count, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[
-    ("grain/run_lengths", runs),
-    ("grain/trips", trips),
-    ("grain/small_workgroups", workgroups),
-    ("grain/image_tiles", tiles),
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("grain/run_lengths", By::Launch(runs)),
+    ("grain/trips", By::Launch(trips)),
+    ("grain/small_workgroups", By::Launch(workgroups)),
+    ("grain/image_tiles", By::Launch(tiles)),
 ];
 
 fn runs(launch: &Launch) -> Result<Expected, String> {

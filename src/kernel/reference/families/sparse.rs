@@ -2,15 +2,15 @@
 //!
 //! Input: a launch. Output: its expected elements in f64.
 
-use super::{Element, Expected, Function, choice, count, floats, to_element, words};
+use super::{By, Element, Expected, choice, count, floats, to_element, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[
-    ("sparse/map", map),
-    ("sparse/attention", attention),
-    ("sparse/attention_lists", attention_lists),
-    ("sparse/attention_whole", attention_whole),
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("sparse/map", By::Launch(map)),
+    ("sparse/attention", By::Launch(attention)),
+    ("sparse/attention_lists", By::Launch(attention_lists)),
+    ("sparse/attention_whole", By::Launch(attention_whole)),
 ];
 
 /// What the map's shaders have between two tanh, f32.

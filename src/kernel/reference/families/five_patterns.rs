@@ -3,17 +3,17 @@
 //! Input: a launch. Output: its expected elements in f64. The loops' constants are those of the
 //! shaders, f32.
 
-use super::{Element, Expected, Function, count, floats, to_element};
+use super::{By, Element, Expected, count, floats, to_element};
 use crate::kernel::Launch;
 use crate::record::Value;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[
-    ("five_patterns/uniform", uniform),
-    ("five_patterns/branch_by_lane", branch_by_lane),
-    ("five_patterns/branch_by_quad", branch_by_quad),
-    ("five_patterns/early_exit", early_exit),
-    ("five_patterns/indirect_branch", indirect_branch),
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("five_patterns/uniform", By::Launch(uniform)),
+    ("five_patterns/branch_by_lane", By::Launch(branch_by_lane)),
+    ("five_patterns/branch_by_quad", By::Launch(branch_by_quad)),
+    ("five_patterns/early_exit", By::Launch(early_exit)),
+    ("five_patterns/indirect_branch", By::Launch(indirect_branch)),
 ];
 
 /// v ↦ a·v + b, k times, as one affine map.

@@ -4,17 +4,18 @@
 
 use super::shuffle::words as exact;
 use super::subgroup_layout;
-use super::{Expected, Function, Observing, Outputs, choice, count, words};
+use super::{By, Expected, Outputs, choice, count, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] =
-    &[("reconvergence/ping_pong", ping_pong), ("reconvergence/spin_lock", spin_lock)];
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("reconvergence/ping_pong", By::Launch(ping_pong)),
+    ("reconvergence/spin_lock", By::Launch(spin_lock)),
+    ("reconvergence/join", By::Outputs(join)),
+    ("reconvergence/bounded_lock", By::Outputs(bounded_lock)),
+];
 
 /// Those that need what was written.
-pub(super) const OBSERVING: &[(&str, Observing)] =
-    &[("reconvergence/join", join), ("reconvergence/bounded_lock", bounded_lock)];
-
 /// Invocations of each kernel.
 const INVOCATIONS: usize = 512;
 

@@ -2,15 +2,15 @@
 //!
 //! Input: a launch. Output: its expected elements in f64.
 
-use super::{Element, Expected, Function, choice, count, floats, to_element, words};
+use super::{By, Element, Expected, choice, count, floats, to_element, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[
-    ("predication/arms", arms),
-    ("predication/common", common),
-    ("predication/elementwise", elementwise),
-    ("predication/special", special),
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("predication/arms", By::Launch(arms)),
+    ("predication/common", By::Launch(common)),
+    ("predication/elementwise", By::Launch(elementwise)),
+    ("predication/special", By::Launch(special)),
 ];
 
 /// The arms' maps, with the shaders' constants: f32.

@@ -2,15 +2,15 @@
 //!
 //! Input: a launch. Output: its expected elements in f64.
 
-use super::{Element, Expected, Function, choice, count, floats, to_element};
+use super::{By, Element, Expected, choice, count, floats, to_element};
 use crate::kernel::Launch;
 
 /// The families' references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] = &[
-    ("boundary/add", add),
-    ("boundary/product", product),
-    ("masked/roles", roles),
-    ("masked/copy", copy),
+pub(super) const REFERENCES: &[(&str, By)] = &[
+    ("boundary/add", By::Launch(add)),
+    ("boundary/product", By::Launch(product)),
+    ("masked/roles", By::Launch(roles)),
+    ("masked/copy", By::Launch(copy)),
 ];
 
 fn add(launch: &Launch) -> Result<Expected, String> {
