@@ -134,10 +134,10 @@ pub struct MachineRow {
     pub lanes_on_mean: Option<f64>,
     /// Instructions of all kinds that subgroups executed.
     pub instructions: f64,
-    /// Passes of 32 lanes, where each empty half is skipped and where none is; nothing where that is no
+    /// Passes of 32 lanes, where each empty half is skipped and where none is; `None` if that is no
     /// question.
     pub passes: Option<[f64; 2]>,
-    /// What became of arms and loops, worded; nothing where it cannot be said.
+    /// What became of arms and loops, worded; `None` if it cannot be said.
     pub arms: Option<String>,
     /// The beginning of the hash of each dispatch's code, where the record has it.
     pub code: Vec<String>,

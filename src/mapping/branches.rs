@@ -39,7 +39,7 @@ pub struct SourceBlock {
 }
 
 impl SourceBlock {
-    /// The block of a record; nothing where the record is too old to say what surrounds it.
+    /// The block of a record; `None` if the record is too old to say what surrounds it.
     pub fn from_record(block: &Block) -> Option<Self> {
         Some(Self {
             operations: block.operations,

@@ -29,7 +29,7 @@ const CONTROL: [&str; 14] = [
     "YIELD",
 ];
 
-/// What the compiler did to each arm and loop of a dispatch; nothing where no disassembler was there, or the
+/// What the compiler did to each arm and loop of a dispatch; `None` if no disassembler was there, or the
 /// record does not say what surrounds a block.
 pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
     let code = dispatch.machine_code.as_ref()?;
@@ -51,7 +51,7 @@ pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
     (!blocks.is_empty()).then(|| compared.arms())
 }
 
-/// The instructions of a code; nothing where one has no text.
+/// The instructions of a code; `None` if one has no text.
 pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
     let places: BTreeMap<u32, usize> =
         code.instructions.iter().enumerate().map(|(at, one)| (one.offset_bytes, at)).collect();

@@ -463,7 +463,7 @@ const ARMS: &str = "Arms and loops: kept, a branch on a condition of the whole s
                     computes it, and selects choose; unrolled, in copies; folded, nothing is left of it; \
                     merged, the counts do not tell it from what surrounds it.";
 
-/// What the hardware counted of machine code; nothing where it did not.
+/// What the hardware counted of machine code; `None` if it did not.
 pub(super) fn counted_code(run: &Run) -> Option<Table> {
     let rows = analyze::machine::counted(run);
     let first = rows.first()?;

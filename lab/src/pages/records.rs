@@ -379,7 +379,7 @@ fn first_point(run: &Run, kernel: &str, device: &str) -> Result<String, Error> {
 }
 
 /// The parameters of a kernel's first measurement with machine code on a device of a record that a device of
-/// another record has too, as a selection has them; nothing where there is none.
+/// another record has too, as a selection has them; `None` if there is none.
 fn shared_point(
     (run, device): (&Run, &str),
     (other, its): (&Run, &str),
