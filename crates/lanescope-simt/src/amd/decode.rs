@@ -429,6 +429,11 @@ fn vector_long(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Decode
         _ => (Format::Vop3, opcode),
     };
     let row = reader.row(format, opcode)?;
+    if matches!(row.operands, opcodes::Operands::AddLiteral | opcodes::Operands::MultiplyLiteral) {
+        // What has a literal of its own has no long form.
+        let (at, word, opcode) = (reader.at(), reader.words[reader.index], opcode as u16);
+        return Err(DecodeError::Opcode { at, word, format, opcode });
+    }
     let second = reader.next()?;
     let mut instruction = reader.instruction(row, format);
     instruction.form = EncodingForm::Long;

@@ -59,6 +59,13 @@ fn a_cut_instruction_is_an_error() {
     }
 }
 
+/// An opcode with a literal of its own in the long form, found by fuzzing: it had four words.
+#[test]
+fn a_literal_has_no_long_form() {
+    let words = [0xd52d_fe83, 0x0303_0683, 0xd52d_fe83, 0xd52d_fe83];
+    assert!(matches!(decode(&words, 0), Err(DecodeError::Opcode { opcode: 0x2d, .. })));
+}
+
 /// Decoding takes any words: an instruction or an error, never a panic.
 #[test]
 fn any_words_decode_or_are_refused() {
