@@ -127,7 +127,7 @@ fn simulate(
     let mut contents = simulator.memory(launch)?;
     let mut undefined = None;
     for (number, program) in programs.iter().enumerate() {
-        let dispatched = simulator.dispatched(launch, number, &contents)?;
+        let dispatched = simulator.arrange_dispatches(launch, number, &contents)?;
         let nobody: Option<&mut Races> = None;
         let changed = Changed::Nothing;
         let (outcome, after) =
