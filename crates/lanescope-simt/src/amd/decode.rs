@@ -64,7 +64,7 @@ pub enum DecodeError {
 ///
 /// [`DecodeError`] with the place and the word.
 pub fn decode(words: &[u32], index: usize) -> Result<Instruction, DecodeError> {
-    let mut reader = Reader { words, index, length: 1 };
+    let mut reader = Reader { words, index, length: 1, literal: None };
     let word = reader.word(0)?;
     match word >> 26 {
         _ if word >> 31 == 0 => vector_short(&mut reader, word),
@@ -94,6 +94,8 @@ struct Reader<'a> {
     index: usize,
     /// Words taken so far.
     length: usize,
+    /// The literal, once it was read.
+    literal: Option<u32>,
 }
 
 impl Reader<'_> {
@@ -138,7 +140,12 @@ impl Reader<'_> {
 
     /// The literal behind the instruction; two sources of one instruction share it.
     fn literal(&mut self) -> Result<u32, DecodeError> {
-        self.next()
+        let literal = match self.literal {
+            Some(literal) => literal,
+            None => self.next()?,
+        };
+        self.literal = Some(literal);
+        Ok(literal)
     }
 
     fn instruction(&self, row: &'static OpcodeRow, format: Format) -> Instruction {

@@ -66,6 +66,13 @@ fn a_literal_has_no_long_form() {
     assert!(matches!(decode(&words, 0), Err(DecodeError::Opcode { opcode: 0x2d, .. })));
 }
 
+/// Two sources that name the literal share it in every format, as fuzzing found that one did not.
+#[test]
+fn sources_share_the_literal() {
+    let words = [0xce06_0f00, 0x020d_feff, 0x3f80_0000, 0x4000_0000];
+    assert_eq!(decode(&words, 0).unwrap().length, 3);
+}
+
 /// Decoding takes any words: an instruction or an error, never a panic.
 #[test]
 fn any_words_decode_or_are_refused() {
