@@ -273,9 +273,9 @@ mod tests {
         let select = said([0.5, 0.9], [1000, 1140], None);
         assert!(select.contains("work that A's lanes left out"), "{select}");
         let added = said([0.5, 0.75], [1000, 3000], None);
-        assert!(added.contains("3.00 times the lane slots"), "{added}");
+        assert!(added.contains("3.000 times the lane slots"), "{added}");
         assert!(added.contains("fuller in what it added"), "{added}");
-        assert!(select.contains("rose from 50.0 to 90.0 %"), "{select}");
+        assert!(select.contains("rose from 50.0 % to 90.0 %"), "{select}");
         assert!(select.contains("14.0 % more lane slots. Believe the slots"), "{select}");
         assert!(said([0.9, 0.5], [1000, 600], None).contains("40.0 % fewer lane slots"));
         assert_eq!(said([0.5, 0.9], [1000, 600], None), "", "nothing disagrees");

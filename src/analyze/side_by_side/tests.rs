@@ -268,7 +268,7 @@ fn instructions_give_the_means_where_there_are_no_sums_and_times_apart_are_said(
     let found = tables(1.5);
     let row = row_of(&found, "indirect_branch");
     assert_eq!((row.threads.clone(), row.threads_least), (Ok(20.0), Some(8.0)));
-    let apart = "CUDA takes 1.20 times as long as Vulkan";
+    let apart = "CUDA takes 1.200 times as long as Vulkan";
     assert!(row.differences.iter().any(|said| said == apart), "{:?}", row.differences);
     let impossible = |row: &SideRow| row.differences.iter().any(|said| said.contains("no average"));
     assert!(impossible(row), "{:?}", row.differences);

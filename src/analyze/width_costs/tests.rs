@@ -98,7 +98,7 @@ fn sentences_say_where_64_lanes_cost_more() {
     let said = width_sentences(&run_at_two_widths(100));
     assert!(said.len() == 1 && said[0].starts_with("64 lanes cost as many"), "{said:?}");
     let said = width_sentences(&run_at_two_widths(150));
-    assert!(said[0].contains("At most 1.50 times as many"), "{said:?}");
+    assert!(said[0].contains("At most 1.500 times as many"), "{said:?}");
     let kernels: BTreeSet<String> =
         run_at_two_widths(150).measurements.into_iter().map(|counted| counted.kernel).collect();
     assert!(kernels.len() > UNNAMED_MAX, "{kernels:?}");
@@ -153,6 +153,6 @@ fn a_value_that_was_counted_at_two_sizes_is_named_once() {
     let said = width_sentences(&run);
     assert_eq!(
         said[1],
-        "Arms: 64 lanes cost more than 32 at runs of 16 (1.50×), 32 (1.50×), 64 (1.50×)."
+        "Arms: 64 lanes cost more than 32 at runs of 16 (1.500×), 32 (1.500×), 64 (1.500×)."
     );
 }
