@@ -56,16 +56,17 @@
 //! | [`partition`] | how a stable partition by class is cut: one plan for the library function and for the catalogue's experiments, so that what is measured is what the library runs; arithmetic over limits | – | – |
 //! | [`shaders`] | the WGSL of the algorithms, which the catalogue counts and times | – | – |
 //! | [`record`] | the result format; the types' documentation is its specification | units | – |
+//! | [`mapping`] | machine instructions beside the blocks of the source, and what became of each branch: AMD's code and NVIDIA's by one rule | units, record | – |
 //! | [`program`] | the only door to naga's front end: WGSL or SPIR-V in, numbered basic blocks out, and why each is entered | units, layout, binary, texture | naga, `spirv` |
 //! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, texture, program | naga |
 //! | [`instrument`] | IR → IR: adds counters of executions and lanes | units, program | naga |
 //! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program | naga |
 //! | [`amd`] | AMD's machine code (gfx10.3), decoded and executed; knows no driver | – | – |
 //! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, layout, binary, texture, record, partition, shaders | minijinja in `kernel/formula` |
-//! | [`run`] | devices, child processes, sampling, sessions, the self-test | units, layout, binary, texture, statistics, record, program, simulate, instrument, translate, amd, kernel | naga in `run/wgpu`, naga in `run/radv`, wgpu in `run/wgpu`, cudarc in `run/cuda`, ash in `run/radv` |
+//! | [`run`] | devices, child processes, sampling, sessions, the self-test | units, layout, binary, texture, statistics, record, mapping, program, simulate, instrument, translate, amd, kernel | naga in `run/wgpu`, naga in `run/radv`, wgpu in `run/wgpu`, cudarc in `run/cuda`, ash in `run/radv` |
 //! | [`algorithms`] | reduce, scan, sort, compaction, softmax and multisplit as library functions over a caller's device, buffers and encoder | partition, shaders | wgpu |
 //! | [`store`] | results on disk, whole at every moment | units, record | – |
-//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | units, record, statistics, occupancy | – |
+//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains, what compilers did to branches | units, record, mapping, statistics, occupancy | – |
 //! | [`claims`] | the ledger of published claims, and what records say of each: rules, verdicts, the figures that decided; knows no kernel's name | units, record, kernel, occupancy, analyze | – |
 //! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze, claims | `comfy_table`, csv |
 //! | [`chart`] | figures → SVG | units, record, analyze, present | `plotters_backend`, `plotters_svg` |
@@ -156,6 +157,7 @@ pub mod cli;
 #[cfg(test)]
 mod fixtures;
 pub mod kernel;
+pub mod mapping;
 pub mod occupancy;
 pub mod present;
 pub mod record;

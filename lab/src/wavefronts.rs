@@ -9,6 +9,7 @@
 //! cargo run --release -p lab -- wavefronts entries      # every entry point of the catalogue
 //! cargo run --release -p lab -- wavefronts faults       # one flipped bit of each opcode's results
 //! cargo run --release -p lab -- wavefronts random --count 2000
+//! cargo run --release -p lab -- wavefronts shaders tests/wgsl   # every shader of a folder
 //! cargo run --release -p lab -- wavefronts speed
 //! cargo run --release -p lab -- wavefronts code         # renews src/run/radv/brought.tar.xz
 //! ```
@@ -17,17 +18,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, bail};
+use lanescope::amd::opcodes::{OpcodeAction, OpcodeRow};
 use lanescope::amd::wave::Wave;
-use lanescope::amd::{Instruction, Moment, opcodes::OpcodeAction};
+use lanescope::amd::{Instruction, Moment};
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED, reference};
+use lanescope::mapping::matching::Match;
 use lanescope::program::Parsed;
 use lanescope::record::{Method, Output, Tool, Value};
 use lanescope::run::launched::outputs_sha256;
 use lanescope::run::radv::brought::{self, ARCHIVE, CODE, CodeIndex, CodeRow, INDEX, start_words};
-use lanescope::run::radv::matching::Match;
 use lanescope::run::radv::{Executed, Place, RadvRunner, environment};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::{CountRequest, Runner};
@@ -36,12 +39,19 @@ use lzma_rust2::{XzOptions, XzWriter};
 use crate::agreement::{launch_of, program_of};
 use crate::root;
 
+#[path = "../../tests/support/shaders.rs"]
+mod folder;
+
+use folder::{Verdict, verdicts};
+
 /// AMD's machine code: what runs, what notices faults, random programs, speed, the code that is brought.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// What to do.
     #[arg(value_enum)]
     task: Task,
+    /// `shaders`: the folder of WGSL files.
+    folder: Option<PathBuf>,
     /// The family.
     #[arg(long, default_value = "navi21")]
     family: String,
@@ -73,6 +83,9 @@ enum Task {
     Faults,
     /// Runs random programs, and compares their outputs with the simulator's.
     Random,
+    /// Runs every entry point of a folder's shaders as `profile` would, and compares their outputs with the
+    /// simulator's.
+    Shaders,
     /// Wave instructions a second.
     Speed,
     /// Renews the machine code that lanescope brings.
@@ -125,6 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Task::Branches => branches(runner, arguments)?,
             Task::Faults => faults(runner)?,
             Task::Random => random(runner, arguments)?,
+            Task::Shaders => shaders(runner, arguments)?,
             Task::Speed => speed(runner)?,
             Task::Code => true,
         };
@@ -292,7 +306,7 @@ fn opcode(instruction: &Instruction) -> Opcode {
 struct Sound {
     launch: Launch,
     instructions: u64,
-    opcodes: BTreeSet<Opcode>,
+    opcodes: BTreeMap<Opcode, &'static OpcodeRow>,
     right: BTreeMap<String, String>,
     verified: bool,
 }
@@ -316,10 +330,13 @@ fn faults(runner: &mut RadvRunner) -> anyhow::Result<bool> {
     }
     // Those that are checked against a reference first, and the shortest first.
     kernels.sort_by_key(|kernel| (!kernel.verified, kernel.instructions));
-    let all: BTreeSet<&Opcode> = kernels.iter().flat_map(|kernel| &kernel.opcodes).collect();
+    let all: BTreeMap<&Opcode, &'static OpcodeRow> = kernels
+        .iter()
+        .flat_map(|kernel| kernel.opcodes.iter().map(|(name, row)| (name, *row)))
+        .collect();
     let (mut noticed, mut missed) = (0, Vec::new());
-    for opcode in &all {
-        match find(runner, &kernels, opcode) {
+    for (opcode, row) in &all {
+        match find(runner, &kernels, opcode, row) {
             Some((kernel, bit)) => {
                 noticed += 1;
                 println!("{opcode}: bit {bit} is noticed by {kernel}");
@@ -341,22 +358,30 @@ fn is_verified(launch: &Launch, outputs: &Buffers) -> bool {
 }
 
 /// The opcodes with results that a dispatch executed.
-fn executed_opcodes(executed: &Executed) -> Vec<Opcode> {
+fn executed_opcodes(executed: &Executed) -> Vec<(Opcode, &'static OpcodeRow)> {
     let pairs = executed.compiled.code.instructions().iter().zip(&executed.outcome.counts);
     let with = |instruction: &Instruction| {
         !matches!(instruction.row.run, OpcodeAction::Control(_) | OpcodeAction::Refused)
     };
-    pairs.filter(|(i, counts)| counts.executions > 0 && with(i)).map(|(i, _)| opcode(i)).collect()
+    pairs
+        .filter(|(i, counts)| counts.executions > 0 && with(i))
+        .map(|(i, _)| (opcode(i), i.row))
+        .collect()
 }
 
 /// The kernel that notices a flipped bit of an opcode's results, and the bit.
-fn find(runner: &RadvRunner, kernels: &[Sound], opcode: &Opcode) -> Option<(String, u32)> {
-    let having = kernels.iter().filter(|kernel| kernel.opcodes.contains(opcode));
+fn find(
+    runner: &RadvRunner,
+    kernels: &[Sound],
+    opcode: &Opcode,
+    row: &'static OpcodeRow,
+) -> Option<(String, u32)> {
+    let having = kernels.iter().filter(|kernel| kernel.opcodes.contains_key(opcode));
     for kernel in having.take(TRIED_MAX) {
         for bit in BITS {
             let mut buffers = contents(&kernel.launch);
             let mut hook = |wave: &mut Wave, instruction: &Instruction, moment: Moment| {
-                if self::opcode(instruction) == *opcode {
+                if std::ptr::eq(instruction.row, row) {
                     flip(wave, instruction, moment, bit);
                 }
             };
@@ -466,6 +491,38 @@ fn random(runner: &mut RadvRunner, arguments: &Arguments) -> anyhow::Result<bool
         println!("  {count} refused: {why}");
     }
     Ok(differ == 0)
+}
+
+/// Every shader of a folder: what became of its entry points.
+fn shaders(runner: &RadvRunner, arguments: &Arguments) -> anyhow::Result<bool> {
+    let folder = arguments.folder.as_ref().context("a folder of WGSL files is wanted")?;
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .with_context(|| folder.display().to_string())?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "wgsl"));
+    paths.sort();
+    let mut sums: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut fine = true;
+    for path in &paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let text = std::fs::read_to_string(path)?;
+        for (entry_point, verdict) in verdicts(runner, &name, &text) {
+            let (word, why) = match &verdict {
+                Verdict::Same => ("equal to the simulator's", ""),
+                Verdict::Close => ("equal but for floats that lie close", ""),
+                Verdict::Differs(why) => ("different", why.as_str()),
+                Verdict::Undefined(why) => ("ran, outputs not defined", why.as_str()),
+                Verdict::Refused(why) => ("refused", why.as_str()),
+                Verdict::NoLaunch(why) => ("not launched", why.as_str()),
+            };
+            fine &= !matches!(verdict, Verdict::Differs(_));
+            *sums.entry(word).or_default() += 1;
+            println!("{name} {entry_point}: {word}{}{why}", if why.is_empty() { "" } else { ": " });
+        }
+    }
+    println!("{} files: {sums:?}", paths.len());
+    Ok(fine)
 }
 
 /// CPU seconds of this thread, as Linux counts them: in hundredths.

@@ -5,9 +5,12 @@
 //! NVIDIA's: all that were active ("Avg. Active Threads Per Warp"), and those of them that no predicate
 //! turned off ("Avg. Not Predicated Off Threads Per Warp").
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::record::{Counter, Instruction, MachineCode, Measurement, Run, Value};
+use crate::mapping::sass;
+use crate::record::{
+    Arm, ArmOutcome, Counter, Dispatch, Instruction, MachineCode, Measurement, Run, Value,
+};
 use crate::units::Width;
 
 /// What the hardware executed of one source line.
@@ -109,9 +112,9 @@ pub fn operation(text: Option<&str>) -> Option<String> {
     Some(second.map_or(first.to_owned(), |second| format!("{first} {second}")))
 }
 
-/// What executed machine code came to in one launch, where counts of it stand for the whole.
+/// What machine code came to in one launch: executed without its hardware, or counted by the hardware.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ExecutedCode {
+pub struct MachineRow {
     /// The device's id.
     pub device: String,
     /// What compiled the code.
@@ -120,20 +123,28 @@ pub struct ExecutedCode {
     pub kernel: String,
     /// Its parameters.
     pub parameters: BTreeMap<String, Value>,
-    /// Lanes of a wave.
+    /// Lanes of a subgroup.
     pub width: Width,
-    /// The mean of lanes that vector instructions had; `None` if none was executed.
+    /// The mean active lanes by the source, of this device or of the simulator of its width.
+    pub source_lanes_mean: Option<f64>,
+    /// The mean of lanes that vector instructions had, or that all had where the hardware counted;
+    /// `None` if none was executed.
     pub lanes_mean: Option<f64>,
-    /// Instructions of all kinds that waves executed.
+    /// Those of them that no predicate turned off, where that was counted.
+    pub lanes_on_mean: Option<f64>,
+    /// Instructions of all kinds that subgroups executed.
     pub instructions: f64,
-    /// Passes of 32 lanes, where each empty half is skipped and where none is.
-    pub passes: [f64; 2],
+    /// Passes of 32 lanes, where each empty half is skipped and where none is; `None` if that is no
+    /// question.
+    pub passes: Option<[f64; 2]>,
+    /// What became of arms and loops, worded; `None` if it cannot be said.
+    pub arms: Option<String>,
     /// The beginning of the hash of each dispatch's code, where the record has it.
     pub code: Vec<String>,
 }
 
 /// The launches of a run whose machine code was executed without its hardware, in the record's order.
-pub fn executed(run: &Run) -> Vec<ExecutedCode> {
+pub fn executed(run: &Run) -> Vec<MachineRow> {
     let row = |measurement: &Measurement| {
         let value = |name: &str| find_value(&measurement.counters, name);
         let vector = value("valu_instructions")?;
@@ -148,19 +159,108 @@ pub fn executed(run: &Run) -> Vec<ExecutedCode> {
                 code.push(hash);
             }
         }
-        Some(ExecutedCode {
+        Some(MachineRow {
             device: device.id.clone(),
             driver: device.driver.clone(),
             kernel: measurement.kernel.clone(),
             parameters: measurement.parameters.clone(),
             width: measurement.subgroup_width?,
+            source_lanes_mean: source_lanes(run, measurement),
             lanes_mean: value("valu_lanes").filter(|_| vector > 0.0).map(|lanes| lanes / vector),
+            lanes_on_mean: None,
             instructions: issued.map(|counter| counter.value).sum(),
-            passes: [value("valu_passes_min")?, value("valu_passes_max")?],
+            passes: Some([value("valu_passes_min")?, value("valu_passes_max")?]),
+            arms: arms_text(measurement),
             code,
         })
     };
     run.measurements.iter().filter_map(row).collect()
+}
+
+/// The launches of a run whose instructions the hardware counted, in the record's order.
+pub fn counted(run: &Run) -> Vec<MachineRow> {
+    let row = |measurement: &Measurement| {
+        let [lanes, on] = threads_means(&measurement.counters)?;
+        let device = run.devices.iter().find(|device| device.id == measurement.device)?;
+        Some(MachineRow {
+            device: device.id.clone(),
+            driver: device.driver.clone(),
+            kernel: measurement.kernel.clone(),
+            parameters: measurement.parameters.clone(),
+            width: measurement.subgroup_width?,
+            source_lanes_mean: source_lanes(run, measurement),
+            lanes_mean: Some(lanes),
+            lanes_on_mean: Some(on),
+            instructions: find_value(&measurement.counters, "smsp__sass_inst_executed")?,
+            passes: None,
+            arms: arms_text(measurement),
+            code: Vec::new(),
+        })
+    };
+    run.measurements.iter().filter_map(row).collect()
+}
+
+/// The mean active lanes by the source, of a measurement or of the same launch on the simulator of its width.
+fn source_lanes(run: &Run, measurement: &Measurement) -> Option<f64> {
+    let id = format!("sim:{}", measurement.subgroup_width?);
+    let same = |other: &&Measurement| {
+        other.device == id
+            && other.kernel == measurement.kernel
+            && other.parameters == measurement.parameters
+            && other.seed == measurement.seed
+    };
+    let simulated = || run.measurements.iter().find(same)?.active_lanes_mean;
+    measurement.active_lanes_mean.or_else(simulated)
+}
+
+/// What became of each arm and loop of a dispatch: as the record has it, or read off NVIDIA's code; nothing
+/// where the record holds no code, or no texts of it.
+pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
+    let code = dispatch.machine_code.as_ref()?;
+    match code.architecture.starts_with("sm_") {
+        true => sass::arms(dispatch),
+        false => Some(code.arms.clone()),
+    }
+}
+
+/// How many arms and loops of a launch's code came to what.
+pub fn arm_counts(measurement: &Measurement) -> Option<BTreeMap<ArmOutcome, usize>> {
+    let mut seen = BTreeSet::new();
+    let mut counts: BTreeMap<ArmOutcome, usize> = BTreeMap::new();
+    let mut known = false;
+    for dispatch in &measurement.dispatches {
+        let Some(code) = &dispatch.machine_code else { continue };
+        let Some(arms) = arms(dispatch) else { continue };
+        known = true;
+        for arm in arms {
+            // Several dispatches of one code are counted once.
+            let key = (&code.function, &code.sha256, arm.construct, arm.part, arm.case);
+            if seen.insert((key, arm.outcome)) {
+                *counts.entry(arm.outcome).or_default() += 1;
+            }
+        }
+    }
+    known.then_some(counts)
+}
+
+/// The same, worded: `2 kept, 1 skipped`; `none` where there is no branch.
+pub fn arms_text(measurement: &Measurement) -> Option<String> {
+    let counts = arm_counts(measurement)?;
+    let texts = counts.iter().map(|(outcome, count)| format!("{count} {}", outcome.name()));
+    let texts: Vec<String> = texts.collect();
+    Some(if texts.is_empty() { "none".to_owned() } else { texts.join(", ") })
+}
+
+/// How often instructions of an operation were executed in a launch, as `SHFL` or `ds_bpermute_b32`: those
+/// whose operation begins so.
+pub fn operation_count(measurement: &Measurement, start: &str) -> u64 {
+    let codes = measurement.dispatches.iter().filter_map(|dispatch| dispatch.machine_code.as_ref());
+    let begins = |instruction: &&Instruction| {
+        let words = operation(instruction.text.as_deref()).unwrap_or_default();
+        words.rsplit(' ').next().is_some_and(|word| word.starts_with(start))
+    };
+    let instructions = codes.flat_map(|code| code.instructions.iter()).filter(begins);
+    instructions.map(|instruction| instruction.inst_executed).sum()
 }
 
 /// Returns the value of a counter by NVIDIA's name; `None` if it was not read.

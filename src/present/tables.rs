@@ -48,6 +48,7 @@ pub fn tables(run: &Run) -> Vec<(Section, Table)> {
         found.push((Section::Instruments, side_by_side(&table)));
     }
     found.extend(executed_code(run).map(|table| (Section::Instruments, table)));
+    found.extend(counted_code(run).map(|table| (Section::Instruments, table)));
     found.extend(super::traffic(run).map(|table| (Section::Instruments, table)));
     let models = analyze::model_tables(run);
     for (index, table) in models.iter().enumerate() {
@@ -418,10 +419,12 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
         Column::words("kernel"),
         Column::words("parameters"),
         Column::figures("W"),
+        Column::figures("lanes by source"),
         Column::figures("lanes"),
         Column::figures("instructions"),
         Column::figures("passes at least"),
         Column::figures("at most"),
+        Column::words("arms and loops"),
         Column::words("code"),
     ];
     let title = format!("Machine code for {family} by {}, executed without hardware", first.driver);
@@ -435,10 +438,12 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
             Cell::Kernel(row.kernel.clone()),
             Cell::parameters(&row.parameters),
             Cell::Width(row.width),
+            Cell::from_option(row.source_lanes_mean, Cell::Lanes),
             Cell::from_option(row.lanes_mean, Cell::Lanes),
             count(row.instructions),
-            count(row.passes[0]),
-            count(row.passes[1]),
+            Cell::from_option(row.passes, |passes| count(passes[0])),
+            Cell::from_option(row.passes, |passes| count(passes[1])),
+            Cell::from_option(row.arms.clone(), Cell::text),
             Cell::text(code),
         ]);
     }
@@ -447,6 +452,44 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
          an instruction; at least where every empty half is skipped, at most where none is. No pass is a cycle."
             .to_owned(),
     );
+    table.notes.push(ARMS.to_owned());
+    Some(table)
+}
+
+/// What the words of the last column of machine code mean.
+const ARMS: &str = "Arms and loops: kept, a branch on a condition of the whole subgroup leads over the arm, or \
+                    the loop is a loop; skipped, lanes part, and a branch leads over it where none is left; \
+                    masked, its lanes alone are on, and every subgroup goes through; flattened, every lane \
+                    computes it, and selects choose; unrolled, in copies; folded, nothing is left of it; \
+                    merged, the counts do not tell it from what surrounds it.";
+
+/// What the hardware counted of machine code; `None` if it did not.
+pub(super) fn counted_code(run: &Run) -> Option<Table> {
+    let rows = analyze::machine::counted(run);
+    let first = rows.first()?;
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::figures("lanes by source"),
+        Column::figures("lanes"),
+        Column::figures("not predicated off"),
+        Column::figures("instructions"),
+        Column::words("arms and loops"),
+    ];
+    let title = format!("Machine code by {}, counted by the hardware", first.driver);
+    let mut table = Table::new(title, columns);
+    for row in &rows {
+        table.rows.push(vec![
+            Cell::Kernel(row.kernel.clone()),
+            Cell::parameters(&row.parameters),
+            Cell::from_option(row.source_lanes_mean, Cell::Lanes),
+            Cell::from_option(row.lanes_mean, Cell::Lanes),
+            Cell::from_option(row.lanes_on_mean, Cell::Lanes),
+            count(row.instructions),
+            Cell::from_option(row.arms.clone(), Cell::text),
+        ]);
+    }
+    table.notes.push(ARMS.to_owned());
     Some(table)
 }
 

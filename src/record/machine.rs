@@ -89,6 +89,22 @@ pub enum ArmOutcome {
     NeverRan,
 }
 
+impl ArmOutcome {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Skipped => "skipped",
+            Self::Masked => "masked",
+            Self::Flattened => "flattened",
+            Self::Unrolled => "unrolled",
+            Self::Folded => "folded",
+            Self::Merged => "merged",
+            Self::NeverRan => "never ran",
+        }
+    }
+}
+
 /// One machine instruction of one dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instruction {

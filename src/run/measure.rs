@@ -5,7 +5,7 @@
 
 mod flow;
 #[cfg(feature = "devices")]
-pub(in crate::run) use flow::to_part;
+pub(in crate::run) use flow::to_record as flow_of;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,16 +5,17 @@
 //! the simulator's; the counts of the five patterns are those that were worked out by hand. The child
 //! is this test program itself, started with [`CHILD`] set: the family is chosen by the environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use lanescope::amd::IssueKind;
+use lanescope::analyze::machine;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use lanescope::mapping::matching::Match;
 use lanescope::record::ArmOutcome;
 use lanescope::record::{Method, Output, Value};
 use lanescope::run::launched::programs;
 use lanescope::run::radv::brought;
-use lanescope::run::radv::matching::Match;
 use lanescope::run::radv::{Matched, Place, RadvRunner, environment};
 use lanescope::run::simulator::SimulatorRunner;
 use lanescope::run::{CountRequest, Counted, RunErrorKind, Runner};
@@ -24,7 +25,9 @@ use serde_json::json;
 
 use crate::support::agreement;
 use crate::support::random_program::Options;
+use crate::support::shaders::{Verdict, verdicts};
 
+mod llvm;
 #[path = "../records/mod.rs"]
 mod records;
 
@@ -72,7 +75,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let list = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
     let required = list.split(',').any(|name| name == REQUIRED);
     let mut trials = Vec::new();
-    for check in ["catalogue", "passes", "matching", "random"] {
+    for check in ["catalogue", "passes", "matching", "random", "corpus"] {
         for wave in ["32", "64"] {
             let title = format!("radv_{wave}::{check}");
             trials.push(match (&missing, required) {
@@ -90,7 +93,62 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
     }
     trials.extend(brought_trials());
+    trials.extend(llvm_trials());
     trials
+}
+
+/// The decoder against LLVM's, where that is installed.
+fn llvm_trials() -> Vec<Trial> {
+    let missing = llvm::program().err();
+    let list = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
+    let required = list.split(',').any(|name| name == llvm::REQUIRED);
+    let checks: [(&str, fn()); 2] = [
+        ("radv_llvm::every_number_is_llvms_opcode", llvm::every_number_is_llvms_opcode),
+        ("radv_llvm::every_instruction_is_printed_alike", llvm::every_instruction_is_printed_alike),
+    ];
+    let trial = |(title, check): (&str, fn())| match (&missing, required) {
+        (Some(why), false) => {
+            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
+        }
+        _ => Trial::test(title, move || {
+            check();
+            Ok(())
+        }),
+    };
+    checks.into_iter().map(trial).collect()
+}
+
+/// Shaders of the corpus that are not executed, with a part of the reason.
+const CORPUS_REFUSED: [(&str, &str); 3] = [
+    ("directives.wgsl", "v_dot4_u32_u8"),
+    ("packed_dot.wgsl", "v_dot4_i32_i8"),
+    ("immediate_data.wgsl", "immediates"),
+];
+
+/// Every shader of the corpus gives the simulator's outputs, or is refused for a reason that is known.
+fn corpus(runner: &RadvRunner) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");
+    let mut problems = Vec::new();
+    let mut right = 0;
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if !name.ends_with(".wgsl") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (entry_point, verdict) in verdicts(runner, name, &text) {
+            let known = |why: &str| {
+                CORPUS_REFUSED.iter().any(|(of, part)| *of == name && why.contains(part))
+            };
+            match verdict {
+                Verdict::Same | Verdict::Close => right += 1,
+                Verdict::Undefined(_) => {}
+                Verdict::Refused(why) if known(&why) || runner.device().driver != MEASURED => {}
+                verdict => problems.push(format!("{name} {entry_point}: {verdict:?}")),
+            }
+        }
+    }
+    assert!(problems.is_empty() && right > 70, "{right} right, {problems:#?}");
 }
 
 /// Runs a check in a child whose environment names the family.
@@ -112,6 +170,7 @@ pub(crate) fn child(asked: &str) {
         "catalogue" => catalogue(&mut runner, wave),
         "passes" => passes(&runner),
         "random" => random(&mut runner, wave),
+        "corpus" => corpus(&runner),
         _ => matching(&runner),
     }
 }
@@ -291,6 +350,10 @@ fn brought_trials() -> Vec<Trial> {
         every_figure_says_what_it_is_of();
         Ok(())
     }));
+    trials.push(Trial::test("radv_record::nvidia_has_the_same_kernels", || {
+        nvidia_has_the_same_kernels();
+        Ok(())
+    }));
     let title = "radv_brought::it_is_of_todays_texts";
     trials.push(if missing + left_over == 0 {
         Trial::test(title, || Ok(()))
@@ -306,6 +369,32 @@ fn brought_trials() -> Vec<Trial> {
 
 /// The committed record of the whole catalogue.
 const RECORD: &str = "navi21/catalogue-quick";
+
+/// Hardware counters of NVIDIA's for the same kernels.
+const COUNTERS: [&str; 7] = [
+    "h100-cuda/boundary-counters",
+    "h100-cuda/catalogue-counters",
+    "h100-cuda/grain-counters",
+    "h100-cuda/predication-counters",
+    "h100-cuda/predication-selects",
+    "h100-cuda/sort-counters",
+    "h100-cuda/sparse-counters",
+];
+
+/// Each kernel whose AMD code was executed has NVIDIA's counters, and the same is said of its arms.
+fn nvidia_has_the_same_kernels() {
+    let executed = records::load(RECORD);
+    let on_amd = executed.measurements.iter().filter(|found| found.device.starts_with("radv:"));
+    let mut missing: BTreeSet<&str> = on_amd.map(|found| found.kernel.as_str()).collect();
+    let runs: Vec<_> = COUNTERS.iter().map(|name| records::load(name)).collect();
+    for measurement in runs.iter().flat_map(|run| &run.measurements) {
+        let counted = machine::threads_means(&measurement.counters).is_some();
+        if counted && machine::arms_text(measurement).is_some() {
+            missing.remove(measurement.kernel.as_str());
+        }
+    }
+    assert!(missing.is_empty(), "without counters of NVIDIA's: {missing:?}");
+}
 
 /// The page that is made of it.
 const PAGE: &str = "docs/findings/warps-and-wavefronts.md";

@@ -8,6 +8,7 @@ pub(crate) mod hostile;
 pub(crate) mod model;
 pub(crate) mod program;
 pub(crate) mod random_program;
+pub(crate) mod shaders;
 pub(crate) mod side_by_side;
 
 use libtest_mimic::Trial;

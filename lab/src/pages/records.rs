@@ -21,7 +21,7 @@ use anyhow::Context;
 use lanescope::analyze::{self, Load, TimeRatio, Work};
 use lanescope::kernel::Catalogue;
 use lanescope::present;
-use lanescope::record::{ArmOutcome, Measurement, Run};
+use lanescope::record::{ArmOutcome, ConstructPart, Measurement, Run};
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
@@ -273,7 +273,8 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
     let of = Arc::clone(records);
     environment.add_function("arms", move |record: String, selection: String| {
         let run = of.run(&record)?;
-        Ok::<_, Error>(arms_text(only(&run, &selection)?))
+        let found = analyze::machine::arms_text(only(&run, &selection)?);
+        found.ok_or_else(|| wrong(format!("no arms of `{selection}`")))
     });
     let of = Arc::clone(records);
     environment.add_function("first_point", move |record: String, kernel: String, id: String| {
@@ -302,6 +303,27 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
         let issued = issued.filter(|counter| counter.name.ends_with("_instructions"));
         Ok::<_, Error>(issued.map(|counter| counter.value).sum::<f64>())
     });
+    let of = Arc::clone(records);
+    environment.add_function(
+        "shared_point",
+        move |record: String, id: String, kernel: String, other: String, its: String| {
+            let (run, other) = (of.run(&record)?, of.run(&other)?);
+            Ok::<_, Error>(shared_point((&run, &id), (&other, &its), &kernel))
+        },
+    );
+    let of = Arc::clone(records);
+    environment.add_function("branch_arms", move |record: String, selection: String| {
+        let run = of.run(&record)?;
+        branch_arms(only(&run, &selection)?)
+    });
+    let of = Arc::clone(records);
+    environment.add_function(
+        "executed",
+        move |record: String, selection: String, start: String| {
+            let run = of.run(&record)?;
+            Ok::<_, Error>(analyze::machine::operation_count(only(&run, &selection)?, &start))
+        },
+    );
     let of = Arc::clone(records);
     environment.add_function("driver", move |record: String, id: String| {
         let run = of.run(&record)?;
@@ -353,37 +375,47 @@ fn first_point(run: &Run, kernel: &str, device: &str) -> Result<String, Error> {
         found.kernel == kernel && found.device == device && found.error.is_none()
     };
     let found = run.measurements.iter().find(is);
-    let found = found.ok_or_else(|| wrong(format!("no {kernel} on {device}")))?;
-    let pairs = found.parameters.iter().map(|(name, value)| format!("{name}={value}"));
-    Ok(pairs.collect::<Vec<_>>().join(" "))
+    found.map(point_text).ok_or_else(|| wrong(format!("no {kernel} on {device}")))
 }
 
-/// How many arms and loops of a launch's code came to what, worded.
-fn arms_text(measurement: &Measurement) -> String {
-    let mut seen = BTreeSet::new();
-    let mut counts: BTreeMap<ArmOutcome, usize> = BTreeMap::new();
-    for dispatch in &measurement.dispatches {
-        let Some(code) = &dispatch.machine_code else { continue };
-        for arm in &code.arms {
-            // Several dispatches of one code are counted once.
-            if seen.insert((&code.sha256, arm.construct, arm.part, arm.case, arm.outcome)) {
-                *counts.entry(arm.outcome).or_default() += 1;
-            }
-        }
-    }
-    let word = |outcome: &ArmOutcome| match outcome {
-        ArmOutcome::Kept => "kept",
-        ArmOutcome::Skipped => "skipped",
-        ArmOutcome::Masked => "masked",
-        ArmOutcome::Flattened => "flattened",
-        ArmOutcome::Unrolled => "unrolled",
-        ArmOutcome::Folded => "folded",
-        ArmOutcome::Merged => "merged",
-        ArmOutcome::NeverRan => "never ran",
+/// The parameters of a kernel's first measurement with machine code on a device of a record that a device of
+/// another record has too, as a selection has them; `None` if there is none.
+fn shared_point(
+    (run, device): (&Run, &str),
+    (other, its): (&Run, &str),
+    kernel: &str,
+) -> Option<String> {
+    let coded = |found: &&Measurement| {
+        found.kernel == kernel
+            && found.error.is_none()
+            && found.dispatches.iter().any(|dispatch| dispatch.machine_code.is_some())
     };
-    let texts = counts.iter().map(|(outcome, count)| format!("{count} {}", word(outcome)));
-    let texts: Vec<String> = texts.collect();
-    if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
+    let there = |found: &&Measurement| {
+        let same = |one: &&Measurement| one.device == its && one.parameters == found.parameters;
+        other.measurements.iter().filter(coded).any(|one| same(&one))
+    };
+    let on = |found: &&Measurement| found.device == device;
+    run.measurements.iter().filter(coded).filter(on).find(there).map(point_text)
+}
+
+/// What became of the arms of a launch's branches, without its loops and those that never ran: each outcome
+/// once.
+fn branch_arms(measurement: &Measurement) -> Result<String, Error> {
+    let mut found: BTreeSet<ArmOutcome> = BTreeSet::new();
+    for dispatch in &measurement.dispatches {
+        let arms = analyze::machine::arms(dispatch).ok_or_else(|| wrong("no arms"))?;
+        let branches = arms.iter().filter(|arm| arm.part != ConstructPart::LoopBody);
+        found.extend(branches.map(|arm| arm.outcome));
+    }
+    found.remove(&ArmOutcome::NeverRan);
+    let words: Vec<&str> = found.iter().map(|outcome| outcome.name()).collect();
+    Ok(if words.is_empty() { "none".to_owned() } else { words.join(", ") })
+}
+
+/// A measurement's parameters as a selection has them.
+fn point_text(found: &Measurement) -> String {
+    let pairs = found.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+    pairs.collect::<Vec<_>>().join(" ")
 }
 
 /// The one measurement that a selection means.

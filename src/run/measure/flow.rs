@@ -8,7 +8,7 @@ use crate::program::{BlockInfo, uniformity::Class};
 use crate::record::{ConditionClass, ConstructPart, Enclosure, Flow, Leave};
 
 /// Writes a block's flow as the record has it.
-pub(super) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
+pub(in crate::run) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
     let BlockFlow { path, after, leaves, barrier, calls, call_lines } = flow;
     Flow {
         function: info.function.clone(),
@@ -39,7 +39,7 @@ fn enclosure(enclosure: &branch::Enclosure) -> Enclosure {
 }
 
 /// A part of a construct and, of a `switch`, the case.
-pub(in crate::run) fn to_part(part: branch::BranchPart) -> (ConstructPart, u32) {
+fn to_part(part: branch::BranchPart) -> (ConstructPart, u32) {
     match part {
         branch::BranchPart::IfAccept => (ConstructPart::IfAccept, 0),
         branch::BranchPart::IfReject => (ConstructPart::IfReject, 0),

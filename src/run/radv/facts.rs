@@ -86,7 +86,9 @@ pub(super) fn text<'a>(output: &'a Output, name: &str) -> Result<&'a str, Failur
 /// What the scalar registers hold at the start.
 fn scalars(output: &Output, groups: &[u32]) -> Result<Vec<Start>, Failure> {
     let given = parse_given_registers(text(output, "ACO IR")?)?;
-    let nir = text(output, "NIR Shader(s)")?;
+    // From Mesa 23 on an intrinsic is `@load_…` in place of `intrinsic load_…`.
+    let nir = text(output, "NIR Shader(s)")?.replace("= @", "= intrinsic ").replace('\n', " \n");
+    let nir = nir.as_str();
     if nir.contains("load_push_constant") {
         return Err("the code reads immediates, whose registers are not known".to_owned());
     }
@@ -98,7 +100,14 @@ fn scalars(output: &Output, groups: &[u32]) -> Result<Vec<Start>, Failure> {
     starts
         .extend((0..3).filter(|axis| reads(nir, "load_workgroup_id", *axis)).map(Start::Workgroup));
     let numbered = ["load_subgroup_id", "load_num_subgroups", "load_local_invocation_index"];
-    if numbered.iter().any(|name| nir.contains(&format!("intrinsic {name} "))) {
+    // From Mesa 23 on these are arguments by the time that the text shows: one beyond the sets' addresses.
+    let mut arguments: Vec<&str> = nir.split("load_scalar_arg_amd (base=").skip(1).collect();
+    arguments.iter_mut().for_each(|rest| *rest = rest.split([',', ')']).next().unwrap_or_default());
+    arguments.sort_unstable();
+    arguments.dedup();
+    if arguments.len() > groups.len()
+        || numbered.iter().any(|name| nir.contains(&format!("intrinsic {name} ")))
+    {
         starts.push(Start::WaveNumber);
     }
     starts.push(Start::Unused(1));

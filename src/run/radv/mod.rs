@@ -12,27 +12,25 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `branches` | what the compiler did to each branch |
 //! | `brought` | the machine code that lanescope brings, for machines without Mesa |
 //! | `compiled` | what is compiled, and what comes of it |
 //! | `driver` | the only place that sees ash: SPIR-V in, machine code and texts out |
 //! | `facts` | from the driver's texts to the interpreter's facts, and to lines beside the instructions |
-//! | `matching` | which instructions are which block of the source |
 //! | `place` | which places there are, and what they give |
 //! | `runner` | the device: a launch compiled, executed and matched |
+//! | `steps` | executed code as [`mapping`](crate::mapping) looks at it |
 //! | `source` | where machine code comes from |
 
-pub mod branches;
 pub mod brought;
 pub mod compiled;
 #[cfg(target_os = "linux")]
 mod driver;
 #[cfg(target_os = "linux")]
 mod facts;
-pub mod matching;
 mod place;
 mod runner;
 mod source;
+mod steps;
 
 pub use runner::{Disturb, Executed, Matched, RadvRunner, STEPS_MAX};
 

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::amd::{self, AmdMemory, Counts, IssueKind, Outcome};
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
+use crate::mapping::branches::{Compared, Unit, units};
+use crate::mapping::matching::{Match, Matching, Ran};
 use crate::program::{Binding, Program};
 use crate::record::{Arm, Backend, Counter, Device, DeviceKind, MachineCode, Method, Packing};
 use crate::run::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
@@ -16,11 +18,10 @@ use crate::run::{
     caught,
 };
 
-use super::branches::{Compared, Unit, units};
 use super::compiled::{Compiled, ToCompile};
-use super::matching::{Match, Matching, Ran};
 use super::place::{GIVES, Place};
 use super::source::CodeSource;
+use super::steps::{blocks_of, steps_of};
 
 /// Instructions that one wave may execute.
 pub const STEPS_MAX: u64 = 1 << 32;
@@ -261,21 +262,25 @@ impl RadvRunner {
         let (ran, simulated) = ([ran.0?, ran.1?], [simulated.0?, simulated.1?]);
         let mut matched = Vec::new();
         for (place, program) in programs.iter().enumerate() {
-            let [own, others] = simulated.each_ref().map(|counted| {
-                counted.dispatches.get(place).map_or_else(Vec::new, |one| units(program, one))
+            let [(blocks, own), (_, others)] = simulated.each_ref().map(|counted| {
+                counted.dispatches.get(place).map_or_else(Default::default, |one| {
+                    let blocks = blocks_of(program, &one.counts);
+                    let units = units(&blocks, &program.entry_point().name, &one.calls);
+                    (blocks, units)
+                })
             });
             let executed = &ran[0][place];
             let counts = ran.each_ref().map(|ran| ran[place].outcome.counts.as_slice());
             let operations: Vec<u64> =
-                own.iter().map(|unit| program.blocks()[unit.block].ops).collect();
+                own.iter().map(|unit| blocks[unit.block].operations).collect();
             let matching =
                 Matching::new(&beside(&own, &others), &operations, &side_by_side(counts));
             let compared = Compared {
-                program,
+                blocks: &blocks,
                 units: &own,
                 matching: &matching,
-                code: &executed.compiled.code,
-                counts: &executed.outcome.counts,
+                steps: &steps_of(&executed.compiled.code, &executed.outcome.counts),
+                masks: true,
             };
             let (arms, outcome) = (compared.arms(), executed.outcome.clone());
             let compiled = Arc::clone(&executed.compiled);

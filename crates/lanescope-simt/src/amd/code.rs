@@ -160,7 +160,9 @@ impl Code {
                 OperandSource::Vector(register) => Some(usize::from(*register)),
                 _ => None,
             });
-            if highest.max().is_some_and(|register| register >= vectors) {
+            let written =
+                writes_vector(instruction).then_some(usize::from(instruction.destination));
+            if highest.chain(written).max().is_some_and(|register| register >= vectors) {
                 return Err(CodeError::Register { at, mnemonic, count: vectors });
             }
         }
@@ -240,6 +242,16 @@ fn targets(instructions: &[Instruction], offsets: &[u32]) -> Result<Vec<u32>, Co
         });
     }
     Ok(targets)
+}
+
+/// Whether an instruction's destination is a vector register; of a store it is what is stored.
+fn writes_vector(i: &Instruction) -> bool {
+    match i.row.run {
+        OpcodeAction::Vector(_) | OpcodeAction::VectorMemory(_) | OpcodeAction::Local(_) => true,
+        OpcodeAction::VectorToScalar(_) => !i.row.name.starts_with("v_cmp"),
+        OpcodeAction::Lane(_) => i.row.name.starts_with("v_writelane"),
+        _ => false,
+    }
 }
 
 /// Why an instruction is not executed; the words that follow "is not executed".

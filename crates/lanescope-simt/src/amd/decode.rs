@@ -64,7 +64,7 @@ pub enum DecodeError {
 ///
 /// [`DecodeError`] with the place and the word.
 pub fn decode(words: &[u32], index: usize) -> Result<Instruction, DecodeError> {
-    let mut reader = Reader { words, index, length: 1 };
+    let mut reader = Reader { words, index, length: 1, literal: None };
     let word = reader.word(0)?;
     match word >> 26 {
         _ if word >> 31 == 0 => vector_short(&mut reader, word),
@@ -94,6 +94,8 @@ struct Reader<'a> {
     index: usize,
     /// Words taken so far.
     length: usize,
+    /// The literal, once it was read.
+    literal: Option<u32>,
 }
 
 impl Reader<'_> {
@@ -138,7 +140,12 @@ impl Reader<'_> {
 
     /// The literal behind the instruction; two sources of one instruction share it.
     fn literal(&mut self) -> Result<u32, DecodeError> {
-        self.next()
+        let literal = match self.literal {
+            Some(literal) => literal,
+            None => self.next()?,
+        };
+        self.literal = Some(literal);
+        Ok(literal)
     }
 
     fn instruction(&self, row: &'static OpcodeRow, format: Format) -> Instruction {
@@ -429,6 +436,11 @@ fn vector_long(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Decode
         _ => (Format::Vop3, opcode),
     };
     let row = reader.row(format, opcode)?;
+    if matches!(row.operands, opcodes::Operands::AddLiteral | opcodes::Operands::MultiplyLiteral) {
+        // What has a literal of its own has no long form.
+        let (at, word, opcode) = (reader.at(), reader.words[reader.index], opcode as u16);
+        return Err(DecodeError::Opcode { at, word, format, opcode });
+    }
     let second = reader.next()?;
     let mut instruction = reader.instruction(row, format);
     instruction.form = EncodingForm::Long;

@@ -191,6 +191,23 @@ pub fn is_class(value: u32, classes: u32) -> bool {
     classes >> class & 1 != 0
 }
 
+/// As [`is_class`], of an f16.
+pub fn is_class16(value: u16, classes: u16) -> bool {
+    let negative = value & 0x8000 != 0;
+    let class = match (value >> 10 & 31, value & 0x3ff, negative) {
+        (31, fraction, _) if fraction != 0 => u16::from(fraction & 0x200 != 0),
+        (31, _, true) => 2,
+        (31, _, false) => 9,
+        (0, 0, true) => 5,
+        (0, 0, false) => 6,
+        (0, _, true) => 4,
+        (0, _, false) => 7,
+        (_, _, true) => 3,
+        (_, _, false) => 8,
+    };
+    classes >> class & 1 != 0
+}
+
 /// A mask in which each group of four bits is set as a whole where one of them is.
 pub fn whole_quads(mask: u64) -> u64 {
     let any = (mask | mask >> 1 | mask >> 2 | mask >> 3) & 0x1111_1111_1111_1111;

@@ -73,6 +73,9 @@ pub struct Wave {
 /// How many shared vector registers a wave of 64 has room for.
 pub(super) const SHARED: usize = 16;
 
+/// Registers behind the last, which the further words of an operand in the last one reach.
+const BEHIND: usize = 4;
+
 impl Wave {
     /// A wave of `width` lanes (32 or 64), with `vectors` vector registers of each lane's own, all
     /// zero, and every lane on.
@@ -84,7 +87,7 @@ impl Wave {
             next: 0,
             halves,
             own: vectors,
-            vectors: vec![[0; 32]; vectors * halves + SHARED],
+            vectors: vec![[0; 32]; vectors * halves + SHARED + BEHIND],
             masks: [[0; 32]; 2],
             active: 0,
             active_halves: 0,

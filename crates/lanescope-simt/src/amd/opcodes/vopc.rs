@@ -87,6 +87,12 @@ macro_rules! class {
         OpcodeAction::VectorToScalar(|w, i| w.compare(i, |a, b| $f(a, b)))
     };
 }
+
+/// The same of f16.
+const CLASS16: OpcodeAction = OpcodeAction::VectorToScalar(|w, i| {
+    compare_shorts(w, i, OperandKind::Real, &is_class16);
+});
+
 /// VOPC, by number.
 pub(super) const VOPC: &[OpcodeRow] = &[
     row_of(0x00, "v_cmp_f_f32", Operands::Compare, mask!(false)),
@@ -178,7 +184,7 @@ pub(super) const VOPC: &[OpcodeRow] = &[
     row_of(0x8c, "v_cmp_gt_i16", Operands::Compare, cmp!(i16, |a, b| a > b)),
     row_of(0x8d, "v_cmp_ne_i16", Operands::Compare, cmp!(i16, |a, b| a != b)),
     row_of(0x8e, "v_cmp_ge_i16", Operands::Compare, cmp!(i16, |a, b| a >= b)),
-    refused_row(0x8f, "v_cmp_class_f16", Operands::Compare),
+    row_of(0x8f, "v_cmp_class_f16", Operands::Compare, CLASS16),
     row_of(0x90, "v_cmpx_f_i32", Operands::CompareExec, mask!(false)),
     row_of(0x91, "v_cmpx_lt_i32", Operands::CompareExec, cmp!(i32, |a, b| a < b)),
     row_of(0x92, "v_cmpx_eq_i32", Operands::CompareExec, cmp!(i32, |a, b| a == b)),
@@ -194,7 +200,7 @@ pub(super) const VOPC: &[OpcodeRow] = &[
     row_of(0x9c, "v_cmpx_gt_i16", Operands::CompareExec, cmp!(i16, |a, b| a > b)),
     row_of(0x9d, "v_cmpx_ne_i16", Operands::CompareExec, cmp!(i16, |a, b| a != b)),
     row_of(0x9e, "v_cmpx_ge_i16", Operands::CompareExec, cmp!(i16, |a, b| a >= b)),
-    refused_row(0x9f, "v_cmpx_class_f16", Operands::CompareExec),
+    row_of(0x9f, "v_cmpx_class_f16", Operands::CompareExec, CLASS16),
     row_of(0xa0, "v_cmp_f_i64", Operands::Compare, mask!(false)),
     row_of(0xa1, "v_cmp_lt_i64", Operands::Compare, cmp!(i64, |a, b| a < b)),
     row_of(0xa2, "v_cmp_eq_i64", Operands::Compare, cmp!(i64, |a, b| a == b)),

@@ -1451,6 +1451,48 @@ pub(super) const VECTOR_REALS: &[Case] = &[
 /// Halves.
 pub(super) const HALVES: &[Case] = &[
     Case {
+        text: "v_cmp_class_f16_e32 vcc_lo, v0, v1",
+        words: &[0x7d1e0300],
+        before: "v0=0x3c00 v1=0x100 exec=1",
+        after: "vcc=1",
+    },
+    Case {
+        text: "v_cmp_class_f16_e32 vcc_lo, v0, v1",
+        words: &[0x7d1e0300],
+        before: "v0=0x3c00 v1=0x8 exec=1",
+        after: "vcc=0",
+    },
+    Case {
+        text: "v_cmp_class_f16_e32 vcc_lo, v0, v1",
+        words: &[0x7d1e0300],
+        before: "v0=0x8000 v1=0x20 exec=1",
+        after: "vcc=1",
+    },
+    Case {
+        text: "v_cmp_class_f16_e32 vcc_lo, v0, v1",
+        words: &[0x7d1e0300],
+        before: "v0=0x7d00 v1=1 exec=1",
+        after: "vcc=1",
+    },
+    Case {
+        text: "v_cmp_class_f16_e32 vcc_lo, v0, v1",
+        words: &[0x7d1e0300],
+        before: "v0=0x7e00 v1=2 exec=1",
+        after: "vcc=1",
+    },
+    Case {
+        text: "v_cmp_class_f16_e32 vcc_lo, v0, v1",
+        words: &[0x7d1e0300],
+        before: "v0=0xfc00 v1=4 exec=1",
+        after: "vcc=1",
+    },
+    Case {
+        text: "v_cmp_class_f16_e32 vcc_lo, v0, v1",
+        words: &[0x7d1e0300],
+        before: "v0=0x83ff v1=0x10 exec=1",
+        after: "vcc=1",
+    },
+    Case {
         text: "v_cvt_f16_f32_e32 v2, v0",
         words: &[0x7e041500],
         before: "v0=1.0 v2=0xaaaa0000",

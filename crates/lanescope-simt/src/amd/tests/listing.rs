@@ -59,6 +59,20 @@ fn a_cut_instruction_is_an_error() {
     }
 }
 
+/// An opcode with a literal of its own in the long form, found by fuzzing: it had four words.
+#[test]
+fn a_literal_has_no_long_form() {
+    let words = [0xd52d_fe83, 0x0303_0683, 0xd52d_fe83, 0xd52d_fe83];
+    assert!(matches!(decode(&words, 0), Err(DecodeError::Opcode { opcode: 0x2d, .. })));
+}
+
+/// Two sources that name the literal share it in every format, as fuzzing found that one did not.
+#[test]
+fn sources_share_the_literal() {
+    let words = [0xce06_0f00, 0x020d_feff, 0x3f80_0000, 0x4000_0000];
+    assert_eq!(decode(&words, 0).unwrap().length, 3);
+}
+
 /// Decoding takes any words: an instruction or an error, never a panic.
 #[test]
 fn any_words_decode_or_are_refused() {

@@ -285,6 +285,8 @@ fn what_is_not_executed_is_refused_by_name() {
     assert!(refused(&[0xd569_8000, 0x0002_0100], plain()).contains("with clamp"));
     // v_mov_b32_e32 v0, v9, in a wave of 32 with 8 vector registers
     assert!(refused(&[0x7e00_0309], plain()).contains("beyond the 8"));
+    // v_cvt_u32_f32_e32 v64, v0, found by fuzzing
+    assert!(refused(&[0x7e80_0f00], plain()).contains("beyond the 8"));
     // s_mov_b32 s0, s6, behind the last register that the start fills
     assert!(refused(&[0xbe80_0306], plain()).contains("reads s6, and nothing is known"));
     // s_branch over the end

@@ -1,0 +1,475 @@
+//! What a compiler did to each branch of the source.
+//!
+//! Input: the blocks of a dispatch with their counts, by way of calls, its machine code as [`Step`]s with what
+//! each did, and which instructions are which block ([`Matching`]). Output: an [`Arm`] for each arm of an `if`
+//! or a `switch` that does more than leave, and for each loop. Nothing is asked of the compiler, and no figure
+//! is made here: an outcome is read off the code.
+//!
+//! | outcome | how it is told |
+//! |---|---|
+//! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there |
+//! | `skipped` | they are there, lanes are masked, and a branch leads over them where none is left |
+//! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off |
+//! | `flattened` | none are there, and where what surrounds it ran, or on its lines, there are selects |
+//! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or copies of it add up to it |
+//! | `folded` | none are there, and there is no select either |
+//! | `merged` | it ran as often and with as many lanes as what surrounds it, so that the code does not tell them apart |
+//!
+//! Where instructions have lines (NVIDIA's do, AMD's do not), a block whose counts no instruction has may be
+//! there in copies: instructions of one operation on one of its lines whose counts add up to the block's, or to
+//! a whole number of times that.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Arm, ArmOutcome, Block, Call, ConstructPart, Enclosure, Flow};
+
+use super::matching::{Match, Matching};
+
+/// A block of the source, as far as it is looked at here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceBlock {
+    /// Its operations.
+    pub operations: u64,
+    /// The lines of its operations.
+    pub lines: Vec<u32>,
+    /// Its place in control flow.
+    pub flow: Flow,
+    /// Executions and lanes, by every way of calls together.
+    pub ran: (u64, u64),
+}
+
+impl SourceBlock {
+    /// The block of a record; `None` if the record is too old to say what surrounds it.
+    pub fn from_record(block: &Block) -> Option<Self> {
+        Some(Self {
+            operations: block.operations,
+            lines: block.lines.keys().copied().collect(),
+            flow: block.flow.clone()?,
+            ran: (block.executions.0, block.lanes.0),
+        })
+    }
+}
+
+/// A block by one way of calls, with its executions and lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// The way of calls, as functions and the places that they are called from.
+    pub way: String,
+    /// The block.
+    pub block: usize,
+    /// Executions and lanes.
+    pub ran: (u64, u64),
+}
+
+/// The blocks of a counted dispatch by way of calls, in the order in which they would be inlined. Where nobody
+/// told the ways apart (`calls` is empty), each has the counts of all.
+pub fn units(blocks: &[SourceBlock], entry_point: &str, calls: &[Call]) -> Vec<Unit> {
+    let mut walk = UnitWalk { blocks, calls, units: Vec::new(), walked: Vec::new() };
+    walk.function(entry_point, (!calls.is_empty()).then_some(0), String::new());
+    walk.units
+}
+
+/// The walk over the tree of calls.
+struct UnitWalk<'a> {
+    blocks: &'a [SourceBlock],
+    calls: &'a [Call],
+    units: Vec<Unit>,
+    /// Calls that were walked.
+    walked: Vec<usize>,
+}
+
+/// How deep calls may be nested; WGSL has no recursion.
+const DEPTH_MAX: usize = 256;
+
+impl UnitWalk<'_> {
+    fn function(&mut self, name: &str, call: Option<usize>, way: String) {
+        if way.matches('/').count() > DEPTH_MAX {
+            return;
+        }
+        let own: BTreeMap<usize, (u64, u64)> = match call.and_then(|at| self.calls.get(at)) {
+            Some(call) => call
+                .blocks
+                .iter()
+                .map(|one| (one.block.0 as usize, (one.executions.0, one.lanes.0)))
+                .collect(),
+            None => BTreeMap::new(),
+        };
+        for (block, info) in self.blocks.iter().enumerate() {
+            if info.flow.function != name {
+                continue;
+            }
+            let ran = match call {
+                Some(_) => own.get(&block).copied().unwrap_or_default(),
+                None => info.ran,
+            };
+            self.units.push(Unit { way: way.clone(), block, ran });
+            for (callee, line) in info.flow.calls.iter().zip(&info.flow.call_lines) {
+                let way = format!("{way}/{callee}:{line}");
+                match call {
+                    None => self.function(callee, None, way),
+                    Some(caller) => {
+                        if let Some(at) = self.called(caller, callee, *line) {
+                            self.function(callee, Some(at), format!("{way}#{at}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The next call of a function by a caller from a line.
+    fn called(&mut self, caller: usize, callee: &str, line: u32) -> Option<usize> {
+        let is = |call: &Call| {
+            call.caller == Some(caller) && call.function == callee && call.line == Some(line)
+        };
+        let found = self.calls.iter().enumerate().filter(|(_, call)| is(call));
+        let at = found.map(|(at, _)| at).find(|at| !self.walked.contains(at))?;
+        self.walked.push(at);
+        Some(at)
+    }
+}
+
+/// When a branch is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// Always.
+    Always,
+    /// On a condition that is one for the whole subgroup.
+    Whole,
+    /// On a condition of each lane: those that do not take it go on.
+    Lanes,
+}
+
+/// What an instruction is, as far as branches are told by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// A branch to an instruction.
+    Branch(usize, Guard),
+    /// A jump by a table: it leads wherever an arm begins.
+    Table(Guard),
+    /// Other control: the end, a barrier, what brings lanes together.
+    Control,
+    /// Chooses between two values, in each lane.
+    Select,
+    /// The same, once for the whole subgroup.
+    ScalarSelect,
+    /// Anything else that lanes do.
+    Lanes,
+    /// What the whole subgroup does once.
+    Scalar,
+}
+
+/// An instruction with what it did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Executions and lanes.
+    pub ran: (u64, u64),
+    /// The lanes that were neither masked nor predicated off.
+    pub on: u64,
+    /// Its line of the source, where the code says it.
+    pub line: Option<u32>,
+    /// Its operation.
+    pub operation: String,
+    /// What it is.
+    pub kind: StepKind,
+}
+
+/// What is known of a dispatch's code.
+#[derive(Debug)]
+pub struct Compared<'a> {
+    /// The blocks of the source.
+    pub blocks: &'a [SourceBlock],
+    /// The same by way of calls.
+    pub units: &'a [Unit],
+    /// Which instruction is which of them.
+    pub matching: &'a Matching,
+    /// The code.
+    pub steps: &'a [Step],
+    /// Whether lanes can be masked without a branch, as AMD's EXEC does.
+    pub masks: bool,
+}
+
+/// An arm: a construct and a part of it.
+type ArmKey = (u32, ConstructPart, u32);
+
+impl Compared<'_> {
+    /// What became of each arm and loop, in the order of the source.
+    pub fn arms(&self) -> Vec<Arm> {
+        let mut members: BTreeMap<ArmKey, (Enclosure, Vec<usize>)> = BTreeMap::new();
+        for (block, info) in self.blocks.iter().enumerate() {
+            for enclosure in &info.flow.path {
+                let key = (enclosure.construct, enclosure.part, enclosure.case);
+                members.entry(key).or_insert_with(|| (*enclosure, Vec::new())).1.push(block);
+            }
+        }
+        let mut arms: Vec<Arm> = Vec::new();
+        for (enclosure, blocks) in members.values() {
+            // An arm that only leaves is a part of what it leaves; a loop's end belongs to the loop.
+            let works = blocks.iter().any(|block| self.blocks[*block].operations > 0);
+            if enclosure.part == ConstructPart::LoopContinuing || !works {
+                continue;
+            }
+            let mut outcomes: Vec<ArmOutcome> = Vec::new();
+            for way in self.ways(blocks) {
+                let outcome = self.outcome(enclosure, blocks, way);
+                if !outcomes.contains(&outcome) {
+                    outcomes.push(outcome);
+                }
+            }
+            // A function that is inlined again may come to something else there.
+            if outcomes.len() > 1 {
+                outcomes.retain(|outcome| *outcome != ArmOutcome::NeverRan);
+            }
+            let Enclosure { construct, part, case, line, .. } = *enclosure;
+            arms.extend(outcomes.into_iter().map(|outcome| Arm {
+                construct,
+                part,
+                case,
+                line,
+                outcome,
+            }));
+        }
+        arms
+    }
+
+    /// The ways of calls by which a block of an arm may run.
+    fn ways(&self, blocks: &[usize]) -> Vec<&str> {
+        let mut ways: Vec<&str> = Vec::new();
+        for unit in self.units.iter().filter(|unit| blocks.contains(&unit.block)) {
+            if !ways.contains(&unit.way.as_str()) {
+                ways.push(&unit.way);
+            }
+        }
+        ways
+    }
+
+    fn outcome(&self, enclosure: &Enclosure, blocks: &[usize], way: &str) -> ArmOutcome {
+        let own: Vec<usize> = (0..self.units.len())
+            .filter(|at| self.units[*at].way == way && blocks.contains(&self.units[*at].block))
+            .collect();
+        let ran: Vec<usize> = own.iter().copied().filter(|at| self.units[*at].ran.0 > 0).collect();
+        if ran.is_empty() {
+            return ArmOutcome::NeverRan;
+        }
+        let parent = enclosure.parent.and_then(|parent| {
+            self.units.iter().position(|unit| unit.way == way && unit.block == parent.0 as usize)
+        });
+        let around = parent.map(|at| self.units[at].ran);
+        let there =
+            |at: &usize| self.matching.blocks[*at] == Match::Found && self.operations(*at) > 0;
+        if ran.iter().any(there) {
+            if enclosure.part == ConstructPart::LoopBody {
+                return ArmOutcome::Kept;
+            }
+            let of_arm = |unit: &Option<usize>| {
+                unit.is_some_and(|unit| ran.contains(&unit) && self.operations(unit) > 0)
+            };
+            let first = self.matching.instructions.iter().position(of_arm).unwrap_or(0);
+            return self.guard(first, around);
+        }
+        let all_came = |at: &usize| Some(self.units[*at].ran) == around;
+        let ran = &[ran, self.called_units(blocks)].concat();
+        if !ran.iter().any(all_came)
+            && let Some((first, copies)) = ran.iter().find_map(|at| self.copies(*at))
+        {
+            return match enclosure.part {
+                ConstructPart::LoopBody if copies > 1 => ArmOutcome::Unrolled,
+                ConstructPart::LoopBody => ArmOutcome::Kept,
+                _ => self.guard(first, None),
+            };
+        }
+        self.outcome_without_code(enclosure, ran, parent)
+    }
+
+    /// What an arm does in functions that nothing else calls, where instructions have lines by which copies are
+    /// told.
+    fn called_units(&self, blocks: &[usize]) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        let mut left: Vec<usize> = blocks.to_vec();
+        while self.steps.iter().any(|step| step.line.is_some())
+            && let Some(block) = left.pop()
+        {
+            for name in &self.blocks[block].flow.calls {
+                let calls = self.blocks.iter().flat_map(|block| &block.flow.calls);
+                if calls.filter(|called| *called == name).count() != 1 {
+                    continue;
+                }
+                let inside = |(_, unit): &(usize, &Unit)| {
+                    unit.ran.0 > 0 && self.blocks[unit.block].flow.function == *name
+                };
+                for (at, unit) in self.units.iter().enumerate().filter(inside) {
+                    if !found.contains(&at) {
+                        found.push(at);
+                        left.push(unit.block);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What leads over the instruction at which an arm begins.
+    fn guard(&self, first: usize, around: Option<(u64, u64)>) -> ArmOutcome {
+        for at in (0..=first).rev() {
+            let Some((target, guard)) = self.branch(at) else { continue };
+            if target <= first {
+                continue;
+            }
+            if guard == Guard::Always {
+                // The end of an arm before this one: what leads here decides.
+                let leads = |from: &usize| match self.steps[*from].kind {
+                    StepKind::Table(_) => true,
+                    _ => self.branch(*from).is_some_and(|(to, _)| to > at && to <= first),
+                };
+                let from = (0..at).rev().find(leads).and_then(|from| self.branch(from));
+                return from.map_or(ArmOutcome::Kept, |(_, guard)| kind_of_guard(guard));
+            }
+            let (often, lanes) = self.steps[at].ran;
+            let ran = self.steps[first].ran;
+            let fits = match around {
+                _ if !self.masks => often >= ran.0 && lanes >= ran.1,
+                Some((around, _)) => often == around,
+                None => true,
+            };
+            match (fits, self.masks) {
+                (true, _) => return kind_of_guard(guard),
+                (false, true) => return ArmOutcome::Masked,
+                // Without masks only a branch can have led the other lanes away.
+                (false, false) => {}
+            }
+        }
+        if self.masks { ArmOutcome::Masked } else { ArmOutcome::Skipped }
+    }
+
+    /// Operations of a unit's block.
+    fn operations(&self, unit: usize) -> u64 {
+        self.blocks[self.units[unit].block].operations
+    }
+
+    /// Where a branch leads that is no loop's, and when.
+    fn branch(&self, at: usize) -> Option<(usize, Guard)> {
+        match self.steps[at].kind {
+            StepKind::Branch(target, guard) => (target > at).then_some((target, guard)),
+            StepKind::Table(guard) => Some((usize::MAX, guard)),
+            _ => None,
+        }
+    }
+
+    /// The first instruction of a block that is there in copies, and how many copies.
+    fn copies(&self, unit: usize) -> Option<(usize, u64)> {
+        let block = &self.blocks[self.units[unit].block];
+        let (often, lanes) = block.ran;
+        self.groups(&block.lines).into_iter().find_map(|group| {
+            let times = group.times(often)?;
+            (group.ran.1 == times * lanes).then_some((group.first, group.members / times))
+        })
+    }
+
+    /// Whether a block's operations are there in every lane of what surrounds it, predicated.
+    fn predicated(&self, unit: usize, parent: usize) -> bool {
+        let block = &self.blocks[self.units[unit].block];
+        let (often, _) = self.blocks[self.units[parent].block].ran;
+        self.groups(&block.lines).into_iter().any(|group| {
+            let times = group.times(often);
+            group.on < group.ran.1 && times.is_some_and(|times| group.on == times * block.ran.1)
+        })
+    }
+
+    /// Instructions that ran, of one operation on one line.
+    fn groups(&self, lines: &[u32]) -> Vec<Group> {
+        let mut groups: BTreeMap<(u32, &str), Group> = BTreeMap::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            let Some(line) = step.line.filter(|line| lines.contains(line)) else { continue };
+            let works = matches!(step.kind, StepKind::Select | StepKind::Lanes);
+            if !works || step.ran.0 == 0 {
+                continue;
+            }
+            let new = Group { first: at, members: 0, ran: (0, 0), on: 0 };
+            let group = groups.entry((line, &step.operation)).or_insert(new);
+            group.members += 1;
+            group.ran = (group.ran.0 + step.ran.0, group.ran.1 + step.ran.1);
+            group.on += step.on;
+        }
+        groups.into_values().collect()
+    }
+
+    fn outcome_without_code(
+        &self,
+        enclosure: &Enclosure,
+        ran: &[usize],
+        parent: Option<usize>,
+    ) -> ArmOutcome {
+        let around = parent.map(|at| self.units[at].ran);
+        let units = || ran.iter().map(|at| &self.units[*at]);
+        let merged =
+            |at: &usize| self.matching.blocks[*at] == Match::Merged && self.operations(*at) > 0;
+        if ran.iter().any(merged) {
+            return ArmOutcome::Merged;
+        }
+        let lines: Vec<u32> =
+            ran.iter().flat_map(|at| self.blocks[self.units[*at].block].lines.clone()).collect();
+        let Some((often, lanes)) = around else { return self.selects(None, &lines) };
+        let whole = |unit: &&Unit| {
+            let (executions, active) = unit.ran;
+            let times = executions / often.max(1);
+            times > 1 && executions == often * times && active == lanes * times
+        };
+        if enclosure.part == ConstructPart::LoopBody && units().any(|unit| whole(&unit)) {
+            return ArmOutcome::Unrolled;
+        }
+        let masked = |unit: &Unit| {
+            let lanes = |step: &&Step| matches!(step.kind, StepKind::Select | StepKind::Lanes);
+            let mut steps = self.steps.iter().filter(lanes);
+            steps.any(|step| step.ran.0 == often && step.on == unit.ran.1)
+        };
+        let predicated = |at: &usize| parent.is_some_and(|parent| self.predicated(*at, parent));
+        if units().any(masked) || ran.iter().any(predicated) {
+            return ArmOutcome::Masked;
+        }
+        match self.selects(Some((often, lanes)), &lines) {
+            // What surrounds it may be flattened itself, into what surrounds that.
+            ArmOutcome::Folded if parent.is_some_and(|at| !self.matching.blocks[at].is_there()) => {
+                self.selects(None, &lines)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Whether selects ran where what surrounds an arm did, or anywhere where that is not known; where the
+    /// code has lines, on one of the arm's.
+    fn selects(&self, around: Option<(u64, u64)>, lines: &[u32]) -> ArmOutcome {
+        let lined = self.steps.iter().any(|step| step.line.is_some());
+        let here = |step: &Step| match around {
+            Some(around) if step.ran == around => true,
+            _ if lined => step.line.is_some_and(|line| lines.contains(&line)),
+            around => around.is_none(),
+        };
+        let chooses = |kind| matches!(kind, StepKind::Select | StepKind::ScalarSelect);
+        let found = |step: &Step| chooses(step.kind) && step.ran.0 > 0 && here(step);
+        if self.steps.iter().any(found) { ArmOutcome::Flattened } else { ArmOutcome::Folded }
+    }
+}
+
+/// Instructions of one operation on one line, together.
+struct Group {
+    first: usize,
+    members: u64,
+    ran: (u64, u64),
+    on: u64,
+}
+
+impl Group {
+    /// How many of its instructions a copy has, where copies of something that ran `often` add up to it.
+    fn times(&self, often: u64) -> Option<u64> {
+        let times = self.ran.0.checked_div(often)?;
+        let whole = times > 0 && self.ran.0 == times * often;
+        (whole && self.members.is_multiple_of(times)).then_some(times)
+    }
+}
+
+fn kind_of_guard(guard: Guard) -> ArmOutcome {
+    match guard {
+        Guard::Lanes => ArmOutcome::Skipped,
+        Guard::Always | Guard::Whole => ArmOutcome::Kept,
+    }
+}

@@ -1,0 +1,183 @@
+//! NVIDIA's machine code as steps: what its texts say of control, and what its counters say of lanes.
+//!
+//! Input: [`MachineCode`] with texts. Output: a [`Step`] for each instruction, and what became of each arm of a
+//! dispatch. No lanes are masked here without a branch: an instruction may be predicated instead, and a branch
+//! whose lanes part stands between `BSSY` and `BSYNC`.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Arm, Dispatch, MachineCode};
+
+use super::branches::{Compared, Guard, SourceBlock, Step, StepKind, units};
+use super::matching::{Matching, Ran};
+
+/// Operations that move no data: barriers, and what lanes part and come together by.
+const CONTROL: [&str; 14] = [
+    "BAR",
+    "BMOV",
+    "BPT",
+    "BREAK",
+    "BSSY",
+    "BSYNC",
+    "CALL",
+    "EXIT",
+    "KILL",
+    "NANOSLEEP",
+    "NOP",
+    "RET",
+    "WARPSYNC",
+    "YIELD",
+];
+
+/// What the compiler did to each arm and loop of a dispatch; `None` if no disassembler was there, or the
+/// record does not say what surrounds a block.
+pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
+    let code = dispatch.machine_code.as_ref()?;
+    let steps = steps(code)?;
+    let blocks: Vec<SourceBlock> =
+        dispatch.blocks.iter().map(SourceBlock::from_record).collect::<Option<_>>()?;
+    let units = units(&blocks, &dispatch.entry_point, &dispatch.calls);
+    let ran: Vec<Ran> = units.iter().map(|unit| vec![unit.ran]).collect();
+    let operations: Vec<u64> = units.iter().map(|unit| blocks[unit.block].operations).collect();
+    let machine: Vec<Ran> = steps.iter().map(|step| vec![step.ran]).collect();
+    let matching = Matching::new(&ran, &operations, &machine);
+    let compared = Compared {
+        blocks: &blocks,
+        units: &units,
+        matching: &matching,
+        steps: &steps,
+        masks: false,
+    };
+    (!blocks.is_empty()).then(|| compared.arms())
+}
+
+/// The instructions of a code; `None` if one has no text.
+pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
+    let places: BTreeMap<u32, usize> =
+        code.instructions.iter().enumerate().map(|(at, one)| (one.offset_bytes, at)).collect();
+    let mut steps = Vec::new();
+    let mut regions: Vec<(usize, usize)> = Vec::new();
+    for (at, one) in code.instructions.iter().enumerate() {
+        let text = one.text.as_deref()?;
+        let target = target(text).and_then(|offset| places.get(&offset).copied());
+        let (predicate, operation) = split(text);
+        if operation == "BSSY"
+            && let Some(end) = target
+        {
+            regions.push((at, end));
+        }
+        let guard = match predicate {
+            _ if operation.starts_with("BRA.U") => Guard::Whole,
+            None if !operation.starts_with("BRX") && !text.contains(',') => Guard::Always,
+            Some(predicate) if predicate.contains("UP") => Guard::Whole,
+            _ => {
+                let parts = |(begin, end): &(usize, usize)| {
+                    code.instructions[*begin].inst_executed == one.inst_executed
+                        && *end > at
+                        && target.is_none_or(|target| *end >= target)
+                };
+                if regions.iter().any(parts) { Guard::Lanes } else { Guard::Whole }
+            }
+        };
+        let stem = operation.split('.').next().unwrap_or_default();
+        let kind = match (stem, target) {
+            ("BRX" | "JMX", _) => StepKind::Table(guard),
+            // Leads to what is done where lanes came apart before an operation of the whole warp.
+            ("BRA", _) if operation.starts_with("BRA.DIV") => StepKind::Control,
+            ("BRA" | "JMP", Some(target)) => StepKind::Branch(target, guard),
+            ("BRA" | "JMP", None) => StepKind::Control,
+            _ if CONTROL.contains(&stem) => StepKind::Control,
+            ("SEL" | "FSEL" | "DSEL" | "HSEL2", _) => StepKind::Select,
+            ("USEL", _) => StepKind::ScalarSelect,
+            _ if stem.starts_with('U') || stem == "S2UR" || stem == "R2UR" => StepKind::Scalar,
+            _ => StepKind::Lanes,
+        };
+        steps.push(Step {
+            ran: (one.inst_executed, one.thread_inst_executed),
+            on: one.thread_inst_executed_pred_on,
+            line: one.line,
+            operation: operation.to_owned(),
+            kind,
+        });
+    }
+    Some(steps)
+}
+
+/// The predicate and the operation of a text.
+fn split(text: &str) -> (Option<&str>, &str) {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    match first.strip_prefix('@') {
+        Some(predicate) => (Some(predicate), words.next().unwrap_or_default()),
+        None => (None, first),
+    }
+}
+
+/// The offset that a branch names.
+fn target(text: &str) -> Option<u32> {
+    let (_, operation) = split(text);
+    let branches = ["BRA", "JMP", "BSSY"].iter().any(|stem| operation.starts_with(stem));
+    let last = text.split_whitespace().next_back().filter(|_| branches)?;
+    u32::from_str_radix(last.strip_prefix("0x")?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Instruction;
+
+    fn code(texts: &[(&str, [u64; 3])]) -> MachineCode {
+        let instruction = |(at, (text, counts)): (usize, &(&str, [u64; 3]))| Instruction {
+            offset_bytes: u32::try_from(16 * at).unwrap(),
+            file: None,
+            line: None,
+            text: Some((*text).to_owned()),
+            inst_executed: counts[0],
+            thread_inst_executed: counts[1],
+            thread_inst_executed_pred_on: counts[2],
+        };
+        MachineCode {
+            function: "main".to_owned(),
+            architecture: "sm_90".to_owned(),
+            instructions: texts.iter().enumerate().map(instruction).collect(),
+            sha256: None,
+            arms: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn texts_say_what_controls_lanes() {
+        let all = [4, 128, 128];
+        let code = code(&[
+            ("BSSY B0, 0x50", all),
+            ("@P0 BRA 0x40", [4, 128, 64]),
+            ("FFMA R0, R0, R1, R2", [4, 64, 64]),
+            ("BRA 0x50", [4, 64, 64]),
+            ("@!P1 FSEL R0, R1, R2, P2", [4, 64, 32]),
+            ("BSYNC B0", [8, 128, 128]),
+            ("@UP0 BRA 0x80", all),
+            ("BRX R4 -0x530 (*\"BRANCH_TARGETS .L_x_39\"*)", all),
+            ("@P0 BRA 0x0", all),
+        ]);
+        let kinds: Vec<StepKind> = steps(&code).unwrap().iter().map(|step| step.kind).collect();
+        let expected = [
+            StepKind::Control,
+            StepKind::Branch(4, Guard::Lanes),
+            StepKind::Lanes,
+            StepKind::Branch(5, Guard::Always),
+            StepKind::Select,
+            StepKind::Control,
+            StepKind::Branch(8, Guard::Whole),
+            StepKind::Table(Guard::Whole),
+            StepKind::Branch(0, Guard::Whole),
+        ];
+        assert_eq!(kinds, expected);
+    }
+
+    #[test]
+    fn without_texts_nothing_is_said() {
+        let mut code = code(&[("EXIT", [1, 32, 32])]);
+        code.instructions[0].text = None;
+        assert_eq!(steps(&code), None);
+    }
+}
