@@ -15,7 +15,7 @@ pub(super) const WIDTH: i32 = 900;
 /// nearly their full size.
 const NARROW: i32 = 640;
 /// The least room for bars on a narrow sheet.
-const PLOT_MIN: i32 = 190;
+const PLOT_MIN: i32 = 165;
 /// The sheet's height in pixels, where no more is needed.
 pub(super) const HEIGHT: i32 = 500;
 
