@@ -207,7 +207,7 @@ pub struct LineProfile {
     pub operations: u64,
     /// Σ operations × executions and Σ operations × lanes of the line.
     pub work: Work,
-    /// Mean active lanes; null if the line was never executed.
+    /// Mean active lanes; `None` if the line was never executed.
     pub active_lanes_mean: Option<f64>,
     /// Mean active lanes over the width.
     pub efficiency: Option<Ratio>,
