@@ -1,19 +1,21 @@
 //! The documentation as one static site with search.
 //!
 //! Input: `README.md`, `CHANGELOG.md`, the pages of `docs` and `results/README.md`, with every file that
-//! they link to. Output: a folder that mdbook reads, and its HTML where mdbook is installed. Which page
-//! comes where follows from the tables of `docs/README.md` and of the folders' own.
+//! they link to. Output: a folder that mdbook reads, and its HTML where mdbook is installed, which is searched for
+//! links that lead nowhere. Which page comes where follows from the tables of `docs/README.md` and of the
+//! folders' own.
 //!
 //! `cargo run --release -p lab -- site`
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, ensure};
+use regex::Regex;
 
 use crate::root;
 
@@ -60,7 +62,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     println!("{} pages, {} files: {}", book.pages.len(), book.files.len(), out.display());
     match Command::new("mdbook").arg("build").arg(&out).status() {
         Ok(status) if status.success() => {
-            println!("{}", out.join("book/index.html").display());
+            let html = out.join("book");
+            let dead = dead_links(&html)?;
+            ensure!(dead.is_empty(), "links that lead nowhere: {dead:#?}");
+            let index = |file: &PathBuf| file.display().to_string().contains("searchindex");
+            ensure!(crate::index::files(&html)?.iter().any(index), "there is no search");
+            println!("{}", html.join("index.html").display());
             Ok(ExitCode::SUCCESS)
         }
         Ok(_) => Ok(ExitCode::FAILURE),
@@ -142,6 +149,44 @@ impl Book {
             .find_map(|head| self.pages.iter().find(|other| **other == head && *other != page));
         found.map(PathBuf::as_path)
     }
+}
+
+/// The links of a folder's HTML, to files and to places in them, that lead nowhere within it.
+fn dead_links(html: &Path) -> anyhow::Result<Vec<String>> {
+    let link = Regex::new(r#"\b(?:href|src)="([^"]*)""#)?;
+    let place = Regex::new(r#"\b(?:id|name)="([^"]*)""#)?;
+    let mut pages: BTreeMap<PathBuf, String> = BTreeMap::new();
+    for file in crate::index::files(html)? {
+        if file.extension().is_some_and(|ending| ending == "html") {
+            pages.insert(file.clone(), std::fs::read_to_string(&file)?);
+        }
+    }
+    let has_place = |text: &str, wanted: &str| {
+        place.captures_iter(text).any(|found| found.get(1).is_some_and(|id| id.as_str() == wanted))
+    };
+    let mut dead = Vec::new();
+    // The page for addresses that are not there does not know where it is shown.
+    for (page, text) in pages.iter().filter(|(page, _)| !page.ends_with("404.html")) {
+        for found in link.captures_iter(text).filter_map(|found| found.get(1)) {
+            let to = found.as_str();
+            if to.is_empty() || to.contains(':') {
+                continue;
+            }
+            let (path, id) = to.split_once('#').unwrap_or((to, ""));
+            let target = match path {
+                "" => page.clone(),
+                path => resolve(page, path),
+            };
+            let there = match pages.get(&target) {
+                Some(text) => id.is_empty() || has_place(text, id),
+                None => target.exists(),
+            };
+            if !there {
+                dead.push(format!("{to} in {}", page.display()));
+            }
+        }
+    }
+    Ok(dead)
 }
 
 fn is_page(file: &Path) -> bool {
@@ -253,6 +298,23 @@ mod tests {
         assert!(dead.is_empty(), "{dead:#?}");
         let pictures = there.iter().filter(|file| file.extension().is_some_and(|end| end == "png"));
         assert!(pictures.count() >= 6);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "pages for a test")]
+    fn links_that_lead_nowhere_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write(
+            "a.html",
+            r##"<a href="b.html#there"><a href="#c"><p id="c"><a href="https://x.y">"##,
+        );
+        write("b.html", r#"<p id="there"><a href="a.html">"#);
+        assert_eq!(dead_links(folder.path()).unwrap(), [""; 0]);
+        write("b.html", r#"<p id="gone"><img src="no.png">"#);
+        let dead = dead_links(folder.path()).unwrap().join(" ");
+        assert!(dead.contains("b.html#there in") && dead.contains("no.png in"), "{dead}");
     }
 
     #[test]

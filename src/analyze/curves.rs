@@ -147,7 +147,11 @@ fn table(
         figure;
     let (name, title, subtitle) = if figure.apart {
         let name = format!("{name}-{}", words.replace(", ", "-"));
-        (name, format!("{title}: {words}"), format!("{subtitle}, {fixed}"))
+        // What the title says is not said again.
+        let fixed = fixed.split(", ").filter(|part| !words.split(", ").any(|said| said == *part));
+        let subtitle =
+            std::iter::once(subtitle.as_str()).chain(fixed).collect::<Vec<_>>().join(", ");
+        (name, format!("{title}: {words}"), subtitle)
     } else {
         (name.clone(), title.clone(), subtitle.clone())
     };

@@ -76,7 +76,7 @@ pub struct LineFigures {
     pub device: String,
     /// The width, in lanes.
     pub width: Option<Width>,
-    /// Mean active lanes; `None` if the line was never executed.
+    /// Mean active lanes; null if the line was never executed.
     pub active_lanes_mean: Option<f64>,
     /// Mean active lanes over the width.
     pub efficiency_ratio: Option<Ratio>,

@@ -15,15 +15,13 @@ pub(super) const WIDTH: i32 = 900;
 /// nearly their full size.
 const NARROW: i32 = 640;
 /// The least room for bars on a narrow sheet.
-const PLOT_MIN: i32 = 190;
+const PLOT_MIN: i32 = 165;
 /// The sheet's height in pixels, where no more is needed.
 pub(super) const HEIGHT: i32 = 500;
 
 const MARGIN: i32 = 16;
 /// The distance of a number from its bar.
 const NUMBER_GAP: i32 = 9;
-/// The sheet's least height in pixels, for a figure of few bars.
-const HEIGHT_MIN: i32 = 240;
 /// More series than colours: bars and legend are numbered.
 const SERIES_UNNUMBERED_MAX: usize = 8;
 /// The font of the lines below the title, and their distance.
@@ -99,6 +97,15 @@ impl Bar {
     }
 }
 
+/// Puts the groups in order of size: that with the longest bar first.
+pub(super) fn order_by_size(groups: &mut [BarGroup]) {
+    let length = |group: &BarGroup| {
+        let values = group.bars.iter().filter_map(|bar| bar.value);
+        values.fold(f64::NEG_INFINITY, f64::max)
+    };
+    groups.sort_by(|a, b| length(b).total_cmp(&length(a)));
+}
+
 /// A mark of the legend.
 #[derive(Clone, Copy)]
 enum LegendKey {
@@ -147,7 +154,7 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let right = left + plot_width(figure, bar, (left, width), x_max);
     let (x, y) = (Span::linear(0.0, x_max), Span::linear(0.0, 1.0));
     let rows = Rows { plot: ChartFrame { left, right, top, bottom, pad: 0, x, y }, bar };
-    draw((width, (bottom + 52).max(HEIGHT_MIN)), &figure.title, |canvas| {
+    draw((width, bottom + 52), &figure.title, |canvas| {
         canvas.text(&figure.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         for (line, place) in subtitle.iter().zip(0..) {
             let place = (MARGIN, 42 + SUBTITLE_STEP * place);

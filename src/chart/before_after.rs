@@ -42,8 +42,23 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
         whisker_label: None,
         reference: Some(100.0),
         reach_min: 100.0,
-        groups: table.rows.iter().map(|row| group(row, &shared, one.is_some())).collect(),
+        groups: ordered(table).iter().map(|row| group(row, &shared, one.is_some())).collect(),
     })
+}
+
+/// The rows in order of size: the kernel first that gets furthest at any width; each kernel's widths as they were.
+fn ordered(table: &BeforeAfter) -> Vec<&BeforeAfterRow> {
+    let after = |row: &BeforeAfterRow| row.lanes[1] / f64::from(row.width.lanes());
+    let furthest = |of: &BeforeAfterRow| {
+        let same = |row: &&BeforeAfterRow| {
+            (&row.kernel, &row.baseline, &row.parameters)
+                == (&of.kernel, &of.baseline, &of.parameters)
+        };
+        table.rows.iter().filter(same).map(after).fold(0.0, f64::max)
+    };
+    let mut rows: Vec<&BeforeAfterRow> = table.rows.iter().collect();
+    rows.sort_by(|a, b| furthest(b).total_cmp(&furthest(a)));
+    rows
 }
 
 /// The parameters that all rows share.

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, bars},
+    bars::{Bar, BarFigure, BarGroup, bars, order_by_size},
 };
 use crate::{
     analyze::{FORM, SIZE, SummaryPart, SummaryRow, parameters_text, short_name},
@@ -109,9 +109,18 @@ pub(super) fn any(part: &SummaryPart, has: impl Fn(&SummaryRow) -> bool) -> bool
 pub(super) fn title(quantity: &str, part: &SummaryPart) -> String {
     let family = if part.family.is_empty() { String::new() } else { format!(", {}", part.family) };
     let form = part.form.as_ref().map_or(String::new(), |form| format!(" ({form})"));
+    let kernel = only_kernel(part).map_or(String::new(), |kernel| format!(", {kernel}"));
     let words =
         if part.words.is_empty() { String::new() } else { format!(": {}", part.words.join(", ")) };
-    format!("{quantity}{family}{form}{words}")
+    format!("{quantity}{family}{kernel}{form}{words}")
+}
+
+/// The kernel that all of several rows are of, on every device, in a part of a family.
+fn only_kernel(part: &SummaryPart) -> Option<&str> {
+    let mut names = rows(part).map(|row| row.kernel.as_str());
+    let first = names.next().filter(|_| !part.family.is_empty())?;
+    let several = part.devices.iter().any(|device| device.rows.len() > 1);
+    (several && names.all(|name| name == first)).then(|| short_name(first))
 }
 
 /// Returns a figure's second line, which says when rows are left out.
@@ -186,10 +195,12 @@ pub(super) fn groups(
         }
     }
     let mut groups: Vec<BarGroup> = groups.into_values().collect();
-    let length = |group: &BarGroup| {
-        let values = group.bars.iter().filter_map(|bar| bar.value);
-        values.fold(f64::NEG_INFINITY, f64::max)
-    };
-    groups.sort_by(|a, b| length(b).total_cmp(&length(a)));
+    // A kernel that stands on every row stands in the title, and rows are named by what tells them apart.
+    if only_kernel(part).is_some() && groups.iter().all(|group| !group.detail.is_empty()) {
+        for group in &mut groups {
+            group.label = std::mem::take(&mut group.detail);
+        }
+    }
+    order_by_size(&mut groups);
     groups
 }

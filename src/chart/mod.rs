@@ -262,9 +262,7 @@ fn find_bars(run: &Run, found: &mut Vec<Figure>) {
             }
         }
         for part in of_family {
-            let compared = |row: &SummaryRow| {
-                matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
-            };
+            let compared = |row: &SummaryRow| matches!(row.time_ratio, TimeRatio::Measured(_));
             if part.devices.iter().flat_map(|device| &device.rows).any(compared) {
                 let words = part_words(part);
                 let words = [Some("time"), Some(words.as_str())];

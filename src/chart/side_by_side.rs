@@ -2,7 +2,7 @@
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, bars},
+    bars::{Bar, BarFigure, BarGroup, bars, order_by_size},
 };
 use crate::analyze::{Missing, SideBySide, SideRow, short_name};
 use crate::units::text;
@@ -33,6 +33,8 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
     let first = table.rows.first().map_or("", |row| row.parameters.as_str());
     let alike = table.rows.iter().all(|row| row.parameters == first);
     let shared = if alike && !first.is_empty() { format!("; {first}") } else { String::new() };
+    let mut groups: Vec<BarGroup> = table.rows.iter().map(|row| group(row, alike)).collect();
+    order_by_size(&mut groups);
     bars(&BarFigure {
         title: format!("Active lanes by instrument, {}{form}", table.family),
         subtitle: format!(
@@ -46,7 +48,7 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
         whisker_label: None,
         reference: None,
         reach_min: 32.0,
-        groups: table.rows.iter().map(|row| group(row, alike)).collect(),
+        groups,
     })
 }
 

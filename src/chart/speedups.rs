@@ -2,10 +2,10 @@
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, bars},
+    bars::{Bar, BarFigure, BarGroup, bars, order_by_size},
     ratios::remark,
 };
-use crate::analyze::{Speedups, short_name};
+use crate::analyze::{SpeedupRow, Speedups, short_name};
 use crate::units::text;
 
 /// Draws the speed-up of each kernel on each device that was timed; the published one is a line
@@ -19,6 +19,8 @@ pub(super) fn speedups(table: &Speedups) -> Result<String, ChartError> {
         return Err(ChartError::Empty("speed-ups"));
     }
     let baseline = short_name(&table.baseline);
+    let mut groups: Vec<BarGroup> = table.rows.iter().map(group).collect();
+    order_by_size(&mut groups);
     bars(&BarFigure {
         title: format!("Speed-up over {baseline} ({})", table.family),
         subtitle: format!(
@@ -32,36 +34,31 @@ pub(super) fn speedups(table: &Speedups) -> Result<String, ChartError> {
         whisker_label: None,
         reference: Some(1.0),
         reach_min: 0.0,
-        groups: table
-            .rows
-            .iter()
-            .map(|row| BarGroup {
-                label: short_name(&row.kernel).to_owned(),
-                detail: String::new(),
-                bars: row
-                    .measured
-                    .iter()
-                    .enumerate()
-                    .map(|(series, measured)| Bar {
-                        series,
-                        value: *measured,
-                        whisker: None,
-                        tick: Some(row.published),
-                        diamond: None,
-                        text: measured.map_or_else(
-                            || format!("not measured (published {}×)", text::ratio(row.published)),
-                            |factor| {
-                                let off = remark(Some(factor), row.published);
-                                format!(
-                                    "{}× (published {}×{off})",
-                                    text::ratio(factor),
-                                    text::ratio(row.published)
-                                )
-                            },
-                        ),
-                    })
-                    .collect(),
-            })
-            .collect(),
+        groups,
     })
+}
+
+/// A kernel's speed-up on each device.
+fn group(row: &SpeedupRow) -> BarGroup {
+    let published = row.published;
+    let words = |measured: Option<f64>| match measured {
+        None => format!("not measured (published {}×)", text::ratio(published)),
+        Some(factor) => {
+            let (off, factor) = (remark(measured, published), text::ratio(factor));
+            format!("{factor}× (published {}×{off})", text::ratio(published))
+        }
+    };
+    let bar = |(series, measured): (usize, &Option<f64>)| Bar {
+        series,
+        value: *measured,
+        whisker: None,
+        tick: Some(published),
+        diamond: None,
+        text: words(*measured),
+    };
+    BarGroup {
+        label: short_name(&row.kernel).to_owned(),
+        detail: String::new(),
+        bars: row.measured.iter().enumerate().map(bar).collect(),
+    }
 }

@@ -68,7 +68,7 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
     })
 }
 
-/// The launches of each device and size, with its heading, in the order of the sheet.
+/// The launches of each device and size, with its heading, in the order of the sheet, the longest launch first.
 fn groups(sheet: &StageSheet) -> Vec<(String, Vec<&StageStack>)> {
     let mut groups: Vec<(String, Vec<&StageStack>)> = Vec::new();
     for stack in &sheet.stacks {
@@ -78,6 +78,9 @@ fn groups(sheet: &StageSheet) -> Vec<(String, Vec<&StageStack>)> {
             Some((_, stacks)) => stacks.push(stack),
             None => groups.push((heading, vec![stack])),
         }
+    }
+    for (_, stacks) in &mut groups {
+        stacks.sort_by(|a, b| total(b).total_cmp(&total(a)));
     }
     groups
 }

@@ -7,11 +7,11 @@ use super::*;
 use crate::{
     analyze::{
         BeforeAfter, BeforeAfterRow, SizeSeries, SizeSweep, SpeedCurve, SpeedPanel, SpeedSheet,
-        StageSheet, StageStack, StageTime, SummaryPart, speed_curves, speed_sheets, summary,
-        width_sweep,
+        SpeedupRow, Speedups, StageSheet, StageStack, StageTime, SummaryPart, TimeRatio,
+        speed_curves, speed_sheets, summary, width_sweep,
     },
     fixtures,
-    record::{Published, Value},
+    record::{Published, Tag, Value},
     units::{Nanoseconds, Width},
 };
 
@@ -316,6 +316,67 @@ fn the_figure_of_lanes_before_and_after_says_every_number() {
     let rows = vec![row(8, 1.6, 7.8), row(32, 4.2, 30.6), row(64, 8.4, 59.1)];
     let table = BeforeAfter { family: "sort".to_owned(), rows, not_shown: 3 };
     insta::assert_snapshot!(texts(&before_after(&table).expect("counted")).join("\n"));
+}
+
+#[test]
+fn bars_stand_in_order_of_size() {
+    // The places of names among the texts of a figure.
+    let order = |svg: &str, names: &[&str]| {
+        let texts = texts(svg);
+        let place = |name: &&str| texts.iter().position(|text| text == name).expect("is drawn");
+        let mut found = names.to_vec();
+        found.sort_by_key(place);
+        found.join(" ")
+    };
+    let speedup = |kernel: &str, factor: f64| SpeedupRow {
+        kernel: format!("f/{kernel}"),
+        published: 1.0,
+        measured: vec![Some(factor)],
+    };
+    let table = Speedups {
+        family: "f".to_owned(),
+        baseline: "f/b".to_owned(),
+        hardware: "a GPU".to_owned(),
+        n: 64,
+        devices: vec!["device".to_owned()],
+        rows: vec![speedup("a", 1.7), speedup("b", 1.0), speedup("c", 2.1)],
+    };
+    assert_eq!(order(&speedups(&table).expect("timed"), &["a", "b", "c"]), "c a b");
+    let row = |kernel: &str, width: u32, after: f64| BeforeAfterRow {
+        kernel: kernel.to_owned(),
+        baseline: "plain".to_owned(),
+        label: format!("sim:{width}"),
+        parameters: String::new(),
+        width: Width::new(width).expect("a width"),
+        lanes: [1.0, after],
+    };
+    // A kernel's widths stay together, and as they are.
+    let rows = vec![row("a", 8, 4.0), row("a", 32, 30.0), row("b", 8, 8.0), row("b", 32, 31.0)];
+    let table = BeforeAfter { family: "f".to_owned(), rows, not_shown: 0 };
+    let svg = before_after(&table).expect("counted");
+    let names = ["a, W = 8", "a, W = 32", "b, W = 8", "b, W = 32"];
+    assert_eq!(order(&svg, &names), "b, W = 8 b, W = 32 a, W = 8 a, W = 32");
+}
+
+#[test]
+fn a_kernel_on_every_row_stands_in_the_title_and_reasons_alone_are_no_chart() {
+    let mut part = part();
+    let name = part.devices[0].rows[0].kernel.clone();
+    for device in &mut part.devices {
+        for (row, size) in device.rows.iter_mut().zip(1..) {
+            row.kernel.clone_from(&name);
+            row.parameters.insert("size".to_owned(), Value::Integer(size));
+        }
+    }
+    let svg = texts(&lanes(&part).expect("counted"));
+    let short = name.rsplit('/').next().expect("a name");
+    assert!(svg[0].contains(short), "{}", svg[0]);
+    assert!(svg.contains(&"size=1".to_owned()) && !svg.contains(&short.to_owned()), "{svg:?}");
+    let withheld = TimeRatio::Withheld(Tag::NotInterleaved);
+    for row in part.devices.iter_mut().flat_map(|device| &mut device.rows) {
+        row.time_ratio = withheld.clone();
+    }
+    assert_eq!(ratios(&part), Err(ChartError::Empty("time ratios")));
 }
 
 /// A text of a figure with the box that it takes, at most.

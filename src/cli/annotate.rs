@@ -243,7 +243,7 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     let title = if lines.len() > most {
         format!("The {most} of {} lines that waste most on {label}", lines.len())
     } else {
-        format!("The lines that waste subgroup operations on {label}")
+        format!("The lines that waste most on {label}")
     };
     let mut text = look.heading(&title);
     // Beside another width what is wasted is told in lane slots, which compare across widths.

@@ -428,15 +428,13 @@ pub(crate) fn list(available: &Available) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::Backend;
-
-    fn available() -> Available {
+impl Available {
+    /// A list for tests: a device that is left out, a GPU, and a driver for the processor.
+    pub(crate) fn made_up() -> Self {
         let listed = |id: Option<&str>, name: &str, cpu_driver| Listed {
             id: id.map(str::to_owned),
             name: name.to_owned(),
-            backend: Backend::Vulkan,
+            backend: crate::record::Backend::Vulkan,
             cpu_driver,
             left_out: id.is_none().then(|| "it gives no device".to_owned()),
         };
@@ -446,9 +444,16 @@ mod tests {
             listed(Some("wgpu:1"), "llvmpipe", true),
         ];
         let listing = Listing { devices, ..Listing::default() };
-        Available {
-            listings: vec![(backends::by_prefix("wgpu").unwrap(), listing, Idle::default())],
-        }
+        Self { listings: vec![(backends::by_prefix("wgpu").unwrap(), listing, Idle::default())] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn available() -> Available {
+        Available::made_up()
     }
 
     fn ids(ids: &[&str]) -> Result<Vec<String>, Failure> {

@@ -90,7 +90,7 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
         serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         writeln!(out)?;
     } else {
-        show(&available, &examined, out)?;
+        show(&available, &examined, terminal_columns(), out)?;
     }
     if examined.iter().all(|examined| examined.device.is_none()) {
         return Ok(Exit::NoDevice);
@@ -126,8 +126,13 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
     }
 }
 
-fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> Result<(), Failure> {
-    let columns = terminal_columns();
+/// Prints what was found, on a terminal of so many columns.
+fn show(
+    available: &Available,
+    examined: &[Examined],
+    columns: Option<usize>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let adapters = devices::list(available);
     writeln!(out, "Adapters:")?;
     for line in adapters.lines() {
@@ -239,5 +244,56 @@ fn packing(packing: Option<Packing>) -> &'static str {
              simulator follows the index, and differs there"
         }
         None => "2D and 3D workgroups: where subgroups begin is not known",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use crate::present::tests::on_every_terminal;
+    use crate::program::Construct;
+
+    /// A case of the self-test, with what differs.
+    fn case(name: &str, differences: &[&str]) -> CaseResult {
+        CaseResult {
+            name: name.to_owned(),
+            question: "Does a loop that lanes leave one by one count each turn's lanes?".to_owned(),
+            construct: Construct::Loop,
+            differences: differences.iter().map(|&one| one.to_owned()).collect(),
+            executions_right: differences.is_empty(),
+            lanes_right: true,
+            blocks_compared: 3,
+        }
+    }
+
+    /// What is found of three devices: one that passes, one that does not, and one that cannot be opened.
+    fn found() -> Vec<Examined> {
+        let counters = Err("CUPTI is not installed".to_owned());
+        let wrong = ["line 14: 512 executions were expected, and 128 counted"];
+        let tests = [
+            Ok(vec![case("loop_each", &[])]),
+            Ok(vec![case("loop_each", &[]), case("nested_breaks", &wrong)]),
+            Err(RunError::new(RunErrorKind::DeviceLost, "the driver ended its process")),
+        ];
+        let devices = fixtures::run().devices.into_iter().zip(tests);
+        devices
+            .map(|(device, self_test)| Examined {
+                id: device.id.clone(),
+                counters: self_test.is_ok().then(|| counters.clone()),
+                device: self_test.is_ok().then_some(device),
+                self_test,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_was_found_on_every_terminal() {
+        let shown = |columns: Option<usize>| {
+            let mut out = Vec::new();
+            show(&Available::made_up(), &found(), columns, &mut out).expect("written");
+            String::from_utf8(out).expect("a text")
+        };
+        insta::assert_snapshot!("doctor", on_every_terminal(shown));
     }
 }

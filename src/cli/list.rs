@@ -25,7 +25,17 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
         writeln!(out)?;
         return Ok(Exit::Done);
     }
-    let columns = terminal_columns();
+    show(&kernels, arguments.long, terminal_columns(), out)?;
+    Ok(Exit::Done)
+}
+
+/// Prints kernels on a terminal of so many columns; long, with parameters, claims and what they need.
+fn show(
+    kernels: &[&Kernel],
+    long: bool,
+    columns: Option<usize>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let mut family = "";
     for kernel in kernels {
         let description = &kernel.description;
@@ -50,7 +60,7 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
         writeln!(out, "{}", fold_after(indent, &head, "    ", columns))?;
         let mut tell = |line: &str| writeln!(out, "{}", fold(line, "    ", columns));
         tell(&description.question)?;
-        if arguments.long {
+        if long {
             for (name, parameter) in &description.parameters {
                 tell(&format!("{name}: {}; {}", parameter.description, values(parameter)))?;
             }
@@ -66,7 +76,7 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
             }
         }
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// What a kernel takes beyond WebGPU's defaults at its default point on a GPU, in words; counting adds
@@ -111,4 +121,28 @@ fn describe(kernel: &Kernel) -> Result<serde_json::Value, Failure> {
         "claims": description.claims,
         "beyond_webgpu_defaults": beyond_defaults(kernel)?,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Catalogue;
+    use crate::present::tests::on_every_terminal;
+
+    #[test]
+    fn the_catalogue_on_every_terminal() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let kernels: Vec<&Kernel> = catalogue.all().take(7).collect();
+        let families = kernels.iter().filter_map(|kernel| kernel.id.split_once('/'));
+        let families: std::collections::BTreeSet<_> = families.map(|(family, _)| family).collect();
+        assert!(families.len() > 1, "{families:?}");
+        let shown = |columns: Option<usize>| {
+            let mut out = Vec::new();
+            show(&kernels, false, columns, &mut out).unwrap();
+            // The long form of the first alone.
+            show(&kernels[..1], true, columns, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        insta::assert_snapshot!("list", on_every_terminal(shown));
+    }
 }

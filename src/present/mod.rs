@@ -15,7 +15,7 @@ mod layout;
 mod table;
 mod tables;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod traffic;
 mod width_costs;
 

@@ -1,7 +1,7 @@
 //! Tests of what terminals of every width show.
 
 use super::fit::width_of;
-use super::{Cell, Column, Table, comparison, tables};
+use super::{Cell, Column, Table, claims_screen, comparison, tables};
 use crate::analyze;
 use crate::fixtures;
 use crate::record::{Flag, Tag};
@@ -23,7 +23,7 @@ fn compared(columns: Option<usize>) -> String {
 }
 
 /// What stands on each terminal, under its width; widths that show the same share it.
-fn on_every_terminal(shown: fn(Option<usize>) -> String) -> String {
+pub(crate) fn on_every_terminal(shown: impl Fn(Option<usize>) -> String) -> String {
     let mut screens: Vec<(String, String)> = Vec::new();
     for columns in TERMINALS {
         let name = columns.map_or("no terminal".to_owned(), |room| format!("{room} columns"));
@@ -44,6 +44,19 @@ fn a_run_on_every_terminal() {
 #[test]
 fn a_comparison_on_every_terminal() {
     insta::assert_snapshot!("compare", on_every_terminal(compared));
+}
+
+/// What `claims` shows of those that the synthetic run decides, and of one alone.
+fn judged(columns: Option<usize>) -> String {
+    let judged = crate::claims::touched(&[fixtures::compared_run()]).expect("the ledger is read");
+    assert!(judged.len() > 1, "the patterns decide claims");
+    let alone = claims_screen(&judged[..1], columns);
+    claims_screen(&judged, columns) + &alone
+}
+
+#[test]
+fn claims_on_every_terminal() {
+    insta::assert_snapshot!("claims", on_every_terminal(judged));
 }
 
 #[test]

@@ -110,7 +110,7 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
     }
     table.folded_are = OTHERS;
     table.notes = vec![format!(
-        "Lane slots are subgroup operations × width. {ratio_name}: that of the launch's own seed, and beside \
+        "{ratio_name}: that of the launch's own seed, and beside \
          or below it the least and the greatest of all seeds of the generated inputs. The median of all \
          possible seeds lies between those of 6 with a probability of 97 % (1 − 2 · 2⁻⁶), between those of 3 \
          with 75 %. Where two seeds count the same, no more are counted. The interval is of these \

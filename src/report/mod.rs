@@ -89,6 +89,8 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
         _ => escape_formatter(out, state, value),
     });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    // In running text, a number and its sign stay on one line.
+    environment.add_filter("unbroken", |text: String| text.replace(" %", "\u{a0}%"));
     environment.add_template(STYLE, PROFILE_STYLE)?;
     Ok(environment)
 }

@@ -44,6 +44,8 @@ struct CellText {
     right: bool,
     /// Whether it holds many words.
     wide: bool,
+    /// Whether it, or what stands beneath it, is a sentence.
+    prose: bool,
     /// Whether there is nothing in it to say.
     none: bool,
 }
@@ -80,8 +82,13 @@ impl From<Table> for TableText {
     }
 }
 
+/// The longest text in bytes that a cell has on one line.
+const LINE_MAX: usize = 48;
+
 fn cell((cell, column): (&Cell, &Column)) -> CellText {
     let (text, note) = (cell.to_text(), cell.to_note());
     let none = cell.is_missing() && note.is_empty();
-    CellText { text, note, right: column.align == Align::Right, wide: column.below, none }
+    let right = column.align == Align::Right;
+    let prose = !right && text.len().max(note.len()) > LINE_MAX;
+    CellText { text, note, right, wide: column.below, prose, none }
 }

@@ -125,6 +125,13 @@ pub(super) fn gallery() -> Result<(), String> {
         ))?;
         hold(found == json!([]), &format!("{scheme}: {found:#}"), "")?;
     }
+    // A cell that stays in sight takes its line along.
+    let shared = browser.value(
+        "[...document.querySelectorAll('.scroll table')].filter((one) =>
+           getComputedStyle(one.querySelector('th')).position !== 'sticky'
+           || getComputedStyle(one).borderCollapse !== 'separate').length",
+    )?;
+    hold(shared == 0, &format!("{shared} tables leave lines behind"), "")?;
     let tables = browser.value("document.querySelectorAll('table').length")?;
     let width = browser.value("document.documentElement.scrollWidth")?;
     hold(

@@ -10,6 +10,7 @@ mod browser;
 mod measuring;
 mod paste;
 mod pictures;
+mod reading;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,7 +47,7 @@ type Check = fn() -> Result<(), String>;
 
 /// The trials, skipped where there is no browser, unless that is required.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, Check); 14] = [
+    let checks: [(&str, Check); 16] = [
         ("counts_are_the_simulators_and_outputs_right", whole),
         ("a_falsified_counter_is_shown_as_different", falsified),
         ("what_is_missing_ends_in_a_sentence", missing),
@@ -61,12 +62,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("a_browser_that_cannot_unpack_is_told", measuring::old_browser),
         ("links_tell_no_folder_and_are_followed", measuring::links),
         ("a_lost_device_keeps_what_was_counted", measuring::lost),
+        ("pages_are_read_on_every_screen", reading::on_every_screen),
+        ("pages_are_printed_on_a4", reading::on_paper),
     ];
     let chromium = chromium::program().is_some();
     let trials = checks.into_iter().map(|(name, check)| trial(name, check, "chromium", chromium));
     let audited = chromium && access::axe().is_some();
     let audit = trial("axe_finds_nothing", access::nothing_found, "axe", audited);
     let galleries = trial("axe_finds_nothing_in_a_gallery", access::gallery, "axe", audited);
+    let pages = trial("axe_finds_nothing_in_reports", reading::by_everybody, "axe", audited);
     let pasted: [(&str, Check); 7] = [
         ("paste_has_the_native_figures", paste::native_figures),
         ("paste_shows_lines_at_once", paste::lines_at_once),
@@ -81,7 +85,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let everybody = trial("paste_is_for_everybody", paste::for_everybody, "paste", core && audited);
     let asked = core && pictures::folder().is_some();
     let pictures = trial("pictures", pictures::make, "LANESCOPE_PICTURES", asked);
-    trials.chain([audit, galleries]).chain(pasted).chain([everybody, pictures]).collect()
+    trials.chain([audit, galleries, pages]).chain(pasted).chain([everybody, pictures]).collect()
 }
 
 /// A check that needs something, as a trial: skipped without, unless that is required.

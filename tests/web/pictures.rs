@@ -52,7 +52,7 @@ fn take(browser: &mut Browser, screens: [Screen; 2]) -> Result<(), String> {
 }
 
 /// Bytes from base64 (RFC 4648, section 4).
-fn decode(text: &str) -> Vec<u8> {
+pub(super) fn decode(text: &str) -> Vec<u8> {
     let digit = |c: u8| match c {
         b'A'..=b'Z' => Some(u32::from(c - b'A')),
         b'a'..=b'z' => Some(u32::from(c - b'a') + 26),
