@@ -349,6 +349,7 @@ fn bars_stand_in_order_of_size() {
         parameters: String::new(),
         width: Width::new(width).expect("a width"),
         lanes: [1.0, after],
+        simulated: true,
     };
     // A kernel's widths stay together, and as they are.
     let rows = vec![row("a", 8, 4.0), row("a", 32, 30.0), row("b", 8, 8.0), row("b", 32, 31.0)];
