@@ -501,3 +501,24 @@ fn a_device_of_32_lanes_takes_what_is_predicted_and_does_not_care_beyond_runs_of
         }
     }
 }
+
+/// Sectors of the model of memory are NVIDIA's, and its passes but for the zeros that workgroup memory begins with; of kernels
+/// without atomic operations, whose look-back depends on the schedule.
+#[test]
+fn the_model_of_memory_is_what_nvidia_counts() {
+    let runs = ["h100-cuda/reduce-traffic", "simulator/reduce-memory"].map(load);
+    let rows = analyze::traffic_beside_counters(&analyze::merge(&runs).unwrap());
+    let plain = |kernel: &str| !["reduce/device", "scan/device"].contains(&kernel);
+    let within = |ratio: f64| (ratio - 1.0).abs() <= 0.02;
+    let mut held = 0;
+    for row in rows.iter().filter(|row| plain(&row.kernel) && row.modelled > 0) {
+        let ratio = row.ratio().unwrap();
+        match row.what {
+            "passes written" => assert!((1.0..1.3).contains(&ratio), "{row:?}"),
+            "passes read" => assert!(ratio <= 1.0 && ratio > 0.93, "{row:?}"),
+            _ => assert!(within(ratio), "{row:?}"),
+        }
+        held += usize::from(within(ratio));
+    }
+    assert!(held >= 40, "{held} of {}", rows.len());
+}

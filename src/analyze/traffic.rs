@@ -3,7 +3,7 @@
 //! Input: a run in which a simulator watched memory and a device read counters of the same launches. Output:
 //! a [`TrafficRow`] for each launch and kind of traffic that both know. Nothing is judged here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::counts::ratio;
 use super::machine::counter;
@@ -88,9 +88,10 @@ pub fn traffic_beside_counters(run: &Run) -> Vec<TrafficRow> {
                 && other.memory.is_some()
         };
         let Some(watched) = run.measurements.iter().find(same) else { continue };
+        let uniforms = find_uniforms(run, watched);
         for kind in &KINDS {
             let Some(counted) = counter(device, kind.counter) else { continue };
-            let Some(modelled) = sum(watched, kind) else { continue };
+            let Some(modelled) = sum(watched, kind, &uniforms) else { continue };
             if modelled > 0 || counted > 0.0 {
                 rows.push(TrafficRow {
                     kernel: device.kernel.clone(),
@@ -106,8 +107,19 @@ pub fn traffic_beside_counters(run: &Run) -> Vec<TrafficRow> {
     rows
 }
 
-/// What the model says of one kind; `None` if not every workgroup was watched.
-fn sum(watched: &Measurement, kind: &Kind) -> Option<u64> {
+/// The uniform buffers of a launch's source, by name: CUDA gets them as constants, which no counter of global
+/// memory sees.
+fn find_uniforms(run: &Run, measurement: &Measurement) -> BTreeSet<String> {
+    let text = run.sources.get(&measurement.source_sha256).map_or("", |source| &source.text);
+    let name = |declared: &str| {
+        let end = declared.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+        Some(declared[..end].to_owned())
+    };
+    text.split("var<uniform>").skip(1).filter_map(|rest| name(rest.trim_start())).collect()
+}
+
+/// What the model says of one kind, uniform buffers left out; `None` if not every workgroup was watched.
+fn sum(watched: &Measurement, kind: &Kind, uniforms: &BTreeSet<String>) -> Option<u64> {
     let mut sum = 0;
     let memory = watched.memory.as_ref()?;
     for (dispatch, seen) in watched.dispatches.iter().zip(&memory.dispatches) {
@@ -117,7 +129,11 @@ fn sum(watched: &Measurement, kind: &Kind) -> Option<u64> {
         if seen.workgroups_watched < seen.workgroups {
             return None;
         }
-        let of_kind = seen.accesses.iter().filter(|access| access.does == kind.does);
+        let is_uniform = |access: &AccessCost| {
+            access.buffer.as_ref().is_some_and(|name| uniforms.contains(name))
+        };
+        let of_kind =
+            seen.accesses.iter().filter(|access| access.does == kind.does && !is_uniform(access));
         sum += of_kind.filter_map(kind.cost).map(|cost| cost.taken).sum::<u64>();
     }
     Some(sum)

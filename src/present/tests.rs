@@ -48,7 +48,8 @@ fn a_comparison_on_every_terminal() {
 
 /// What `claims` shows of those that the synthetic run decides, and of one alone.
 fn judged(columns: Option<usize>) -> String {
-    let judged = crate::claims::judge_touched(&[fixtures::compared_run()]).expect("the ledger is read");
+    let judged =
+        crate::claims::judge_touched(&[fixtures::compared_run()]).expect("the ledger is read");
     assert!(judged.len() > 1, "the patterns decide claims");
     let alone = claims_screen(&judged[..1], columns);
     claims_screen(&judged, columns) + &alone

@@ -31,9 +31,9 @@ pub fn traffic(run: &Run) -> Option<Table> {
         ]);
     }
     table.notes = vec![
-        "Sectors are of 32 bytes of global memory; passes are over the 32 banks of workgroup memory. The model \
-         knows no caches and no compiler: what a compiler keeps in registers, or reads in wider words, is \
-         counted as the source says it."
+        "Sectors are of 32 bytes of global memory, uniform buffers left out; passes are over the 32 banks of \
+         workgroup memory. The model knows no caches and no compiler: what a compiler keeps in registers is \
+         counted as the source says it, and the zeros that workgroup memory begins with are not counted."
             .to_owned(),
     ];
     (!rows.is_empty()).then_some(table)

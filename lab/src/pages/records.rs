@@ -345,9 +345,12 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
         }
     });
     let of = Arc::clone(records);
-    environment.add_function("traffic", move |record: String| {
-        let table = present::traffic(&*of.run(&record)?);
-        let mut table = table.ok_or_else(|| wrong(format!("{record} has no traffic by both")))?;
+    environment.add_function("traffic", move |counted: String, watched: String| {
+        let runs = [&counted, &watched].map(|record| of.run(record));
+        let [counted, watched] = runs;
+        let joined = analyze::merge(&[(*counted?).clone(), (*watched?).clone()]).map_err(wrong)?;
+        let table = present::traffic(&joined);
+        let mut table = table.ok_or_else(|| wrong("no launch has traffic by both"))?;
         table.title.clear();
         Ok::<_, Error>(table.to_markdown())
     });
