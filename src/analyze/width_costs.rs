@@ -9,10 +9,14 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::counts::{Work, ratio};
-use super::names::{device_label, is_simulated, parameters_text, short_name};
+use super::names::{device_label, is_simulated, parameters_text};
 use super::usual::Usual;
 use crate::record::{GrainNote, Measurement, Run, SeedCounts, Seeds, Status, Value};
 use crate::units::{Ratio, Width, text};
+
+/// The most elements of a launch that is counted with several seeds: 15 · 256, a multiple of every
+/// width, and of the runs and workgroups that whole grids of the catalogue are made of.
+pub const SEEDED_SIZE_MAX: i64 = 3840;
 
 /// The widths whose costs are compared: the second over the first.
 pub const WIDTHS_COMPARED: [Width; 2] = [Width::W32, Width::W64];
@@ -327,7 +331,7 @@ fn dearest_sentence<'a>(
 ) -> String {
     let dearest = |(kernel, points): (&'a &'a str, &'a Vec<(&'a WidthCost, CostRatio)>)| {
         let most = points.iter().map(|(_, ratio)| ratio.ratio).fold(0.0, f64::max);
-        (short_name(kernel), most)
+        (*kernel, most)
     };
     let mut kernels: Vec<(&str, f64)> = kernels.map(dearest).collect();
     kernels.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -340,9 +344,9 @@ fn dearest_sentence<'a>(
     format!("The kernels, each at its dearest launch: {}{others}.", named.join(", "))
 }
 
-/// A launch in words: its kernel's short name, with the parameters other than its size.
+/// A launch in words: its kernel's name, with the parameters other than its size.
 fn launch_words(cost: &WidthCost) -> String {
-    let name = short_name(&cost.kernel);
+    let name = cost.kernel.as_str();
     match parameters_text(&cost.parameters, &[super::names::SIZE]) {
         none if none.is_empty() => name.to_owned(),
         parameters => format!("{name} ({parameters})"),

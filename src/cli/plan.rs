@@ -18,7 +18,7 @@ use crate::record::{KernelNote, Method, Run, Value};
 use crate::run::back_end::{OpenOptions, WarmUpRule};
 use crate::run::launched::{counts_depend_on_seed, not_available};
 use crate::run::looks::Looks;
-use crate::run::session::{Listener, Recording, RunOptions, SessionOptions};
+use crate::run::session::{Listener, Recording, RunOptions, Seeded, SessionOptions};
 use crate::run::{CountRequest, RunError, Runner};
 
 /// Seconds that timing may take, without and with `--quick`.
@@ -330,7 +330,8 @@ impl RunPlan<'_> {
                 let parameters = analyze::parameters_text(&launch.parameters, &[]);
                 let counted = known.get(&(launch.kernel.clone(), parameters));
                 launches.truncate(counted.copied().unwrap_or(usize::MAX));
-                launches
+                // More than two were counted there because they cost unlike.
+                Seeded { launches, all: counted.is_some_and(|count| *count > 2) }
             },
             collected: &|launch| {
                 collected
@@ -373,10 +374,6 @@ fn is_compared(device: &Choice) -> bool {
     analyze::WIDTHS_COMPARED.map(Choice::simulator).contains(&Some(device.clone()))
 }
 
-/// The most elements of a launch that is counted with several seeds: 15 · 256, a multiple of every
-/// width, and of the runs and workgroups that whole grids of the catalogue are made of.
-const SEEDED_SIZE_MAX: i64 = 3840;
-
 /// A launch at no more than a CPU driver's default sizes, and of few elements, with the same parameters
 /// otherwise; itself where it is no larger, or has no smaller one.
 fn small_of(kernel: &Kernel, class: DeviceClass, launch: &Launch) -> Launch {
@@ -390,7 +387,7 @@ fn small_of(kernel: &Kernel, class: DeviceClass, launch: &Launch) -> Launch {
     }
     let elements = chosen.get(analyze::SIZE).or_else(|| least.get(analyze::SIZE));
     if let Some(Value::Integer(elements)) = elements {
-        let elements = (*elements).min(SEEDED_SIZE_MAX);
+        let elements = (*elements).min(analyze::SEEDED_SIZE_MAX);
         chosen.insert(analyze::SIZE.to_owned(), Value::Integer(elements));
     }
     let small = kernel.launch(DeviceClass::Cpu, &chosen, launch.seed);

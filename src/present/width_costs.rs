@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cell, Column, Table};
-use crate::analyze::{CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost};
-use crate::units::{Ratio, Width, text};
+use crate::analyze::{self, CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost};
+use crate::units::{Ratio, Width, grouped_text, text};
 
 /// The most launches that the table of costs shows at once.
 const ROWS_MAX: usize = 60;
@@ -67,12 +67,13 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
             Cell::Count(seeds as u128),
         ]);
     }
-    table.notes = vec![
+    table.notes = vec![format!(
         "Lane slots are subgroup operations × width. The first figure is that of the kernel's usual \
-         launch; least and most are over all its launches and seeds. Other work: a kernel that asks \
-         for its width and does something else at another."
-            .to_owned(),
-    ];
+             launch; least and most are over all its launches and seeds. Seeds are counted at {} elements at \
+             most: where the launch has more, its own figure may lie outside. Other work: a kernel that asks \
+             for its width and does something else at another.",
+        grouped_text(analyze::SEEDED_SIZE_MAX.unsigned_abs().into())
+    )];
     table.folded_are = "of kernels that cost hardly more";
     let alike = table.rows_folded.len();
     if alike > 0 {

@@ -61,9 +61,18 @@ pub struct RunOptions<'a> {
     pub session: SessionOptions,
     /// The launches with other seeds that are counted beside one; they are neither timed nor
     /// measurements of their own.
-    pub seeded: &'a dyn Fn(&Launch) -> Vec<Launch>,
+    pub seeded: &'a dyn Fn(&Launch) -> Seeded,
     /// Whether hardware counters of a launch are read, where the session reads any: it takes seconds a launch.
     pub collected: &'a dyn Fn(&Launch) -> bool,
+}
+
+/// A launch with other seeds.
+#[derive(Clone, Debug, Default)]
+pub struct Seeded {
+    /// One for each seed.
+    pub launches: Vec<Launch>,
+    /// Whether all are counted, even where the first two cost the same: another device found that they do not.
+    pub all: bool,
 }
 
 impl std::fmt::Debug for RunOptions<'_> {
@@ -123,7 +132,7 @@ impl Recording {
         listener: &mut dyn Listener,
     ) {
         let options =
-            RunOptions { session: *options, seeded: &|_| Vec::new(), collected: &|_| true };
+            RunOptions { session: *options, seeded: &|_| Seeded::default(), collected: &|_| true };
         self.run_device_seeded(id, open, groups, &options, listener);
     }
 
@@ -207,7 +216,8 @@ pub fn run_device(
     options: &SessionOptions,
     listener: &mut dyn Listener,
 ) -> Result<(), RunError> {
-    let options = RunOptions { session: *options, seeded: &|_| Vec::new(), collected: &|_| true };
+    let options =
+        RunOptions { session: *options, seeded: &|_| Seeded::default(), collected: &|_| true };
     run_device_seeded(open, groups, &options, listener)
 }
 
@@ -261,7 +271,7 @@ struct Session<'a, 'b> {
     runner: Option<Box<dyn Runner>>,
     listener: &'a mut dyn Listener,
     options: &'a SessionOptions,
-    seeded: &'a dyn Fn(&Launch) -> Vec<Launch>,
+    seeded: &'a dyn Fn(&Launch) -> Seeded,
     collected: &'a dyn Fn(&Launch) -> bool,
 }
 
@@ -305,7 +315,7 @@ impl Session<'_, '_> {
 
     /// Counts other seeds of a launch; `None` where there are none, or one cannot be counted.
     fn count_seeds(&mut self, launch: &Launch, request: &CountRequest) -> Option<Seeds> {
-        let launches = (self.seeded)(launch);
+        let Seeded { launches, all } = (self.seeded)(launch);
         let parameters = launches.first()?.parameters.clone();
         // Their sums alone are kept.
         let request = &CountRequest { trace: false, histogram: false, ..*request };
@@ -324,6 +334,7 @@ impl Session<'_, '_> {
             counts.push(seed_counts(other, counted.ok()?).ok()?);
             // Where two other inputs cost the same, what they cost does not depend on them.
             if let [first, second] = counts.as_slice()
+                && !all
                 && first.subgroup_operations == second.subgroup_operations
             {
                 break;

@@ -71,7 +71,7 @@ pub fn alternatives(launch: &Launch) -> Result<Vec<([u32; 3], Launch)>, String> 
     }
     let size = program.workgroup_size();
     let extent = [0, 1, 2].map(|axis| workgroups[axis] * size[axis]);
-    let shapes = shapes(size).into_iter().filter(|shape| {
+    let shapes = shapes(size, extent[1] > 1).into_iter().filter(|shape| {
         *shape != size && extent.iter().zip(shape).all(|(extent, side)| extent % side == 0)
     });
     let found = shapes.filter_map(|shape| {
@@ -82,9 +82,9 @@ pub fn alternatives(launch: &Launch) -> Result<Vec<([u32; 3], Launch)>, String> 
 }
 
 /// The shapes that are tried in place of one: as many invocations in flatter and squarer tiles, or lines of
-/// other lengths.
-fn shapes(size: [u32; 3]) -> Vec<[u32; 3]> {
-    if size[1] == 1 {
+/// other lengths. `flat` is whether the grid has rows that tiles can reach across.
+fn shapes(size: [u32; 3], flat: bool) -> Vec<[u32; 3]> {
+    if size[1] == 1 && !flat {
         return LINES.map(|side| [side, 1, size[2]]).to_vec();
     }
     let invocations = size[0] * size[1];
@@ -124,10 +124,12 @@ mod tests {
 
     #[test]
     fn shapes_keep_the_invocations_of_a_tile() {
-        assert_eq!(shapes([8, 8, 1]).len(), 7);
-        assert!(shapes([8, 8, 1]).iter().all(|[x, y, _]| x * y == 64));
-        assert!(shapes([8, 8, 1]).contains(&[32, 2, 1]));
-        assert_eq!(shapes([6, 2, 1]), [[4, 3, 1], [2, 6, 1], [1, 12, 1]]);
-        assert_eq!(shapes([64, 1, 1])[0], [32, 1, 1]);
+        assert_eq!(shapes([8, 8, 1], true).len(), 7);
+        assert!(shapes([8, 8, 1], true).iter().all(|[x, y, _]| x * y == 64));
+        assert!(shapes([8, 8, 1], true).contains(&[32, 2, 1]));
+        assert_eq!(shapes([6, 2, 1], true), [[4, 3, 1], [2, 6, 1], [1, 12, 1]]);
+        assert_eq!(shapes([64, 1, 1], false)[0], [32, 1, 1]);
+        // A grid with rows is cut into tiles, whatever its workgroups are.
+        assert!(shapes([64, 1, 1], true).contains(&[8, 8, 1]));
     }
 }

@@ -103,9 +103,7 @@ fn sentences_say_where_64_lanes_cost_more() {
         run_at_two_widths(150).measurements.into_iter().map(|counted| counted.kernel).collect();
     assert!(kernels.len() > UNNAMED_MAX, "{kernels:?}");
     assert!(said[1].starts_with("The kernels, each at its dearest launch: "), "{said:?}");
-    let named = kernels
-        .iter()
-        .filter(|kernel| said[1].contains(&format!("{} (1.50×)", short_name(kernel))));
+    let named = kernels.iter().filter(|kernel| said[1].contains(&format!("{kernel} (1.500×)")));
     assert_eq!(named.count(), kernels.len().min(NAMED_MAX), "{said:?}");
     let grain = GrainNote {
         parameter: "run".into(),
