@@ -11,7 +11,7 @@ use std::path::Path;
 
 use lanescope::analyze;
 use lanescope::program::COUNTING_RULE;
-use lanescope::record::{Measurement, Output, Run, Status, Tag, Value, flag};
+use lanescope::record::{Measurement, Output, Run, RunErrorKind, Status, Tag, Value, flag};
 
 use crate::records::load;
 
@@ -33,6 +33,13 @@ fn every_committed_run_is_whole_and_from_a_clean_commit() {
         assert_eq!(run.tool.git_dirty, Some(false), "{name}");
         assert!(run.tool.git_sha.is_some() && !run.measurements.is_empty(), "{name}");
         for measurement in &run.measurements {
+            // An interpreter of machine code refuses by name what it does not know, and gives no figure of it.
+            let of_radv = measurement.device.starts_with("radv:");
+            if of_radv && measurement.error_kind == Some(RunErrorKind::Unsupported) {
+                assert!(measurement.dispatches.iter().all(|dispatch| dispatch.blocks.is_empty()));
+                assert!(measurement.error.is_some(), "{name}: {}", measurement.kernel);
+                continue;
+            }
             assert_eq!(measurement.status, Status::Ok, "{name}: {:?}", measurement.error);
             // The hot loops have no reference, nor have the self-test's kernels: it is their counts that are right.
             let of_none = ["hot_loops/", "self_test/"];

@@ -114,13 +114,13 @@ fn sentences_say_where_64_lanes_cost_more() {
     let sentence = grain_sentence(&grain, "from 0", vec![(64.0, 1.0), (32.0, 1.98), (48.0, 1.49)]);
     assert_eq!(
         sentence,
-        "Arms from 0: 64 lanes cost more than 32 at runs of 32 (1.98×), 48 (1.49×); less than 5 % more at \
+        "Arms from 0: 64 lanes cost more than 32 at runs of 32 (1.980×), 48 (1.490×); less than 5 % more at \
          64."
     );
     let once = grain_sentence(&grain, "", vec![(64.0, 1.33), (32.0, 1.0)]);
     assert_eq!(
         once,
-        "Arms: 64 lanes cost more than 32 at runs of 64 (1.33×); less than 5 % more at 32."
+        "Arms: 64 lanes cost more than 32 at runs of 64 (1.330×); less than 5 % more at 32."
     );
     let alike = grain_sentence(&grain, "", vec![(1.0, 1.0), (2.0, 1.01)]);
     assert_eq!(alike, "Arms: 64 lanes cost less than 5 % more than 32 at runs of 1, 2.");
