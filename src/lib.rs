@@ -68,8 +68,8 @@
 //! | [`store`] | results on disk, whole at every moment | units, record | – |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains, what compilers did to branches | units, record, mapping, statistics, occupancy | – |
 //! | [`claims`] | the ledger of published claims, and what records say of each: rules, verdicts, the figures that decided; knows no kernel's name | units, record, kernel, occupancy, analyze | – |
-//! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze, claims | `comfy_table`, csv |
-//! | [`chart`] | figures → SVG | units, record, analyze, present | `plotters_backend`, `plotters_svg` |
+//! | [`present`] | tables as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze, claims | `comfy_table`, csv |
+//! | [`chart`] | the list of all figures of a run, each once; figures → SVG | units, record, analyze, present | `plotters_backend`, `plotters_svg` |
 //! | [`report`] | records → one HTML page | units, record, analyze, claims, present, chart | minijinja |
 //! | [`web`] | pages for browsers: one that measures (texts by `instrument`, expectations by the simulator), and the core of one that profiles what is pasted; opens no device | units, record, program, instrument, kernel, run, store, analyze, present, report | – |
 //! | [`testing`] | a user's shader in a user's tests: counts on the simulator, assertions | units, simulate, record, kernel, run | – |
