@@ -4,6 +4,8 @@
 //! Input: a profile with the two simulators that are compared. Output: [`WidthProfile`]. Shapes were
 //! tried when the shader was counted; nothing is run here.
 
+use std::collections::BTreeMap;
+
 use super::counts::ratio;
 use super::profile::{DeviceProfile, Profile};
 use super::width_costs::WIDTHS_COMPARED;
@@ -24,6 +26,9 @@ pub struct WidthProfile {
     pub ratio: f64,
     /// The lines that cost more at 64 lanes, the worst first.
     pub lines: Vec<BlamedLine>,
+    /// What 64 lanes add to each line of the shader's own text, as a part of the shader's lane slots at 32 lanes;
+    /// below 0 where it costs less.
+    pub added: BTreeMap<u32, Ratio>,
     /// What each shape of workgroup costs, the shader's own first; empty where none was tried.
     pub shapes: Vec<ShapeCost>,
     /// Why no other shape was tried, a clause; `None` where some were.
@@ -60,11 +65,20 @@ impl WidthProfile {
             profile.devices.iter().find(fits)
         });
         let (narrow, wide) = narrow.zip(wide)?;
+        let of_file = |device: &DeviceProfile| {
+            let here = device.lines.iter().filter(|line| line.file == profile.file);
+            here.map(|line| line.line).collect::<Vec<_>>()
+        };
         let lane_slots = [narrow, wide].map(slots);
         Some(Self {
             lane_slots,
             ratio: ratio(lane_slots[1], lane_slots[0])?,
             lines: find_blamed_lines(narrow, wide, lane_slots[0]),
+            added: [narrow, wide]
+                .into_iter()
+                .flat_map(of_file)
+                .filter_map(|line| Some((line, added(narrow, wide, line, lane_slots[0])?)))
+                .collect(),
             shapes: shapes(narrow, wide, lane_slots),
             refused: wide.shapes.as_ref().and_then(|shapes| shapes.refused.clone()),
         })
@@ -144,6 +158,15 @@ impl ShapeCost {
 
 fn slots(device: &DeviceProfile) -> u128 {
     device.column.width.map_or(0, |width| device.column.work.lane_slots(width))
+}
+
+/// What the wide one adds to a line, as a part of all lane slots of the narrow one.
+#[expect(clippy::cast_precision_loss, reason = "a share is shown to a few digits")]
+fn added(narrow: &DeviceProfile, wide: &DeviceProfile, line: u32, all: u128) -> Option<Ratio> {
+    let [before, after] = [(narrow, 0), (wide, 1)].map(|(device, at)| {
+        device.line(line).map_or(0, |line| line.work.lane_slots(WIDTHS_COMPARED[at]))
+    });
+    (all > 0).then(|| Ratio((after as f64 - before as f64) / all as f64))
 }
 
 /// The lines whose lane slots rise, the one that adds most first.

@@ -35,6 +35,9 @@ const BAR: usize = 12;
 /// slots, in columns; the efficiency is always shown.
 const ROOM: [usize; 3] = [100, 76, 56];
 
+/// The narrowest terminals that show beside each line what a second width adds.
+const ROOM_OF_WIDTHS: usize = 80;
+
 /// What is said where something follows from executions that were estimated.
 pub(crate) const RESTS_ON_ESTIMATES: &str =
     "estimates: executions may be more than shown, and efficiency less";
@@ -332,11 +335,16 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     let Some(source) = &profile.text else {
         return look.heading(&format!("The record does not hold the source counted on {label}"));
     };
-    let mut text = look.heading(&format!("{} on {label}", visible(&profile.file)));
+    let added = widths::added(profile, device, look);
+    let title = format!("{} on {label}", visible(&profile.file));
+    let mut text = look.heading(&match &added {
+        Some(_) => format!("{title}; the last figure: {}", widths::beside()),
+        None => title,
+    });
     let codes: Vec<&str> = source.lines().collect();
     let digits = codes.len().max(1).to_string().len();
     let columns = Columns::of(device, look);
-    let used = digits + 3 + columns.all + 3;
+    let used = digits + 3 + columns.all + added.as_ref().map_or(0, |_| PERCENT + 1) + 3;
     let here = device.lines.iter().filter(|line| line.file == profile.file);
     let by_number: BTreeMap<u32, &LineProfile> = here.map(|line| (line.line, line)).collect();
     let pieces = match look.columns {
@@ -361,7 +369,12 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
         for (number, code) in lines.clone().zip(&codes[lines.start() - 1..]) {
             let line =
                 u32::try_from(number).ok().and_then(|number| by_number.get(&number).copied());
-            let gutter = gutter(device, line, columns, look);
+            let mut gutter = gutter(device, line, columns, look);
+            if let Some(added) = &added {
+                let of_line = line.and_then(|line| added.get(&line.line));
+                let share = of_line.map_or(String::new(), |share| text::signed_percent(*share));
+                gutter += &format!(" {share:>PERCENT$}");
+            }
             let code = cut(&tabs(code), used, look.columns);
             let number = look.faint(&format!("{number:>digits$} │ "));
             let code = code.trim_end();

@@ -23,7 +23,7 @@ use super::{
     table::TableText,
 };
 use crate::{
-    analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule},
+    analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule, WidthProfile},
     chart,
     present::{self, FlameBox, count_text},
     record::{Device, Flag, Method, Output, Run, Status},
@@ -193,6 +193,8 @@ struct CellText {
     /// How strong its tint is, in percent: the more, the nearer the line's waste is to the worst's.
     tint: String,
     detail: String,
+    /// What the wider of the two simulators that are compared adds to the line; absent beside other devices.
+    added: Option<String>,
     histogram: Option<HistogramText>,
 }
 
@@ -430,6 +432,7 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
         })
         .collect();
     let worst: Vec<f64> = devices.iter().map(|device| most_wasted(device)).collect();
+    let compared = WidthProfile::from_profile(profile);
     let mut codes = machine::by_line(profile);
     let source = profile.text.as_deref().unwrap_or_default();
     (1u32..)
@@ -440,7 +443,11 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
                 .zip(devices)
                 .zip(&worst)
                 .map(|((lines, device), worst)| {
-                    lines.get(&number).map(|line| cell(line, device, *worst))
+                    let wide = device.simulated
+                        && device.column.width == Some(analyze::WIDTHS_COMPARED[1]);
+                    let compared = compared.as_ref().filter(|_| wide);
+                    let added = compared.and_then(|compared| compared.added.get(&number));
+                    lines.get(&number).map(|line| cell(line, device, *worst, added.copied()))
                 })
                 .collect();
             let machine = codes.remove(&number).unwrap_or_default();
@@ -461,19 +468,26 @@ fn bar(ratio: Ratio) -> String {
     format!("{:.1}", ratio.0.clamp(0.0, 1.0) * 100.0)
 }
 
-fn cell(line: &LineProfile, device: &DeviceProfile, worst: f64) -> CellText {
+/// `added` is what the width of `device` adds to the line, as a part of all lane slots of the narrower.
+fn cell(line: &LineProfile, device: &DeviceProfile, worst: f64, added: Option<Ratio>) -> CellText {
+    let [narrow, _] = analyze::WIDTHS_COMPARED;
+    let added = added.map(text::signed_percent);
+    let beside = added.as_ref().map_or(String::new(), |added| {
+        format!("; lane slots beside {narrow} lanes: {added} of all at {narrow}")
+    });
     CellText {
         lanes: lanes(line, device.column.width),
         bar: line.efficiency.map_or("0".to_owned(), bar),
         share: format::percent(line.share),
         tint: tint(line, device, worst),
         detail: format!(
-            "{}, {} ({} of all), {}",
+            "{}, {} ({} of all), {}{beside}",
             count_text(line.operations.into(), "operation"),
             count_text(line.work.subgroup_operations, "subgroup operation"),
             format::percent(line.share),
             count_text(line.work.lane_operations, "lane operation")
         ),
+        added: added.map(|added| format!("slots {added}")),
         histogram: line
             .histogram
             .as_deref()

@@ -10,6 +10,7 @@ mod race;
 mod trace;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::clock::Stopwatch;
@@ -276,14 +277,13 @@ impl Runner for SimulatorRunner {
                 format!("{} counts {} and estimates nothing", self.device.id, launch.kernel);
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
-        // A fault of the simulator's own must not take the other devices' results along.
-        let count = |simulator: &Self, launch: &Launch, request: &CountRequest| {
-            caught("simulator", &launch.file, || simulator.count_launch(launch, request))
-        };
         if request.runs == 1 {
             let mut ahead = std::mem::take(&mut self.ahead);
             notice();
-            let taken = ahead.take(launch, request, |launch, request| count(self, launch, request));
+            let taken = ahead.take(launch, request, || {
+                let simulator = self.without_announced();
+                Arc::new(move |launch, request| simulator.count_caught(launch, request))
+            });
             self.ahead = ahead;
             if let Some(result) = taken {
                 return result.map(|counted| vec![counted]);
@@ -291,7 +291,7 @@ impl Runner for SimulatorRunner {
         }
         let mut counted = || {
             notice();
-            count(self, launch, request)
+            self.count_caught(launch, request)
         };
         (0..request.runs).map(|_| counted()).collect()
     }
@@ -330,6 +330,21 @@ fn tag(kind: ReportKind) -> Tag {
 }
 
 impl SimulatorRunner {
+    /// Another that counts the same, to which nothing is announced.
+    fn without_announced(&self) -> Self {
+        Self {
+            device: self.device.clone(),
+            config: self.config,
+            memory_bytes_max: self.memory_bytes_max,
+            ahead: ahead::Ahead::default(),
+        }
+    }
+
+    /// Counts a launch. A fault of the simulator's own must not take the other devices' results along.
+    fn count_caught(&self, launch: &Launch, request: &CountRequest) -> Result<Counted, RunError> {
+        caught("simulator", &launch.file, || self.count_launch(launch, request))
+    }
+
     fn count_launch(&self, launch: &Launch, request: &CountRequest) -> Result<Counted, RunError> {
         self.check_memory(launch)?;
         if self.config.strict

@@ -98,3 +98,16 @@ fn what_failed_stays_and_trust_is_said() {
     run.measurements[0].method = Some(Method::Estimated);
     assert_eq!(trust(&run, 0), Some(Trust::Estimated));
 }
+
+#[test]
+fn what_a_second_width_adds_to_each_line_sums_to_what_it_costs() {
+    let profile = &profiles(&simulated(DEMO, random_words(), 32, &[32, 64]))[0];
+    let compared = crate::analyze::WidthProfile::from_profile(profile).expect("both widths");
+    assert!(compared.ratio > 1.05, "{}", compared.ratio);
+    let added: f64 = compared.added.values().map(|share| share.0).sum();
+    assert!((added - (compared.ratio - 1.0)).abs() < 1e-9, "{added}");
+    assert_eq!(compared.added.len(), profile.devices[0].lines.len());
+    for line in &compared.lines {
+        assert!((compared.added[&line.line].0 - line.share).abs() < 1e-9, "line {}", line.line);
+    }
+}

@@ -2,10 +2,32 @@
 //!
 //! Input: a profile. Output: text; empty where the two simulators that are compared did not both count.
 
-use super::Look;
-use crate::analyze::{Profile, WIDTHS_COMPARED, WidthProfile};
+use std::collections::BTreeMap;
+
+use super::{Look, ROOM_OF_WIDTHS};
+use crate::analyze::{DeviceProfile, Profile, WIDTHS_COMPARED, WidthProfile};
 use crate::present::fit::fold;
-use crate::units::grouped_text;
+use crate::units::{Ratio, grouped_text};
+
+/// What stands beside the lines of the narrower simulator.
+pub(super) fn beside() -> String {
+    let [narrow, wide] = WIDTHS_COMPARED;
+    format!("lane slots that {wide} lanes add, as a part of all at {narrow}")
+}
+
+/// What the wider simulator adds to each line; `None` beside another device, where the two did not both count, and
+/// where there is no room.
+pub(super) fn added(
+    profile: &Profile,
+    device: &DeviceProfile,
+    look: Look,
+) -> Option<BTreeMap<u32, Ratio>> {
+    let narrow = device.simulated && device.column.width == Some(WIDTHS_COMPARED[0]);
+    if !narrow || look.columns.is_some_and(|columns| columns < ROOM_OF_WIDTHS) {
+        return None;
+    }
+    Some(WidthProfile::from_profile(profile)?.added)
+}
 
 /// Writes what 64 lanes cost over 32, which lines are to blame, and what other shapes of workgroups cost.
 pub(super) fn widths(profile: &Profile, look: Look) -> String {

@@ -2,9 +2,12 @@
 //!
 //! Input: the launches that will be counted, in order. Output: their results, when they are asked for. A launch
 //! of a few workgroups does not keep a processor busy: what is parsed, made and checked around it is done on
-//! one core. What does not fit into the memory of a few small launches waits for its turn.
+//! one core. So some launches run side by side, and the next ones while the results of these are judged and
+//! saved. What does not fit into the memory of a few small launches waits for its turn.
 
 use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -14,11 +17,30 @@ use crate::run::{CountRequest, Counted, RunError};
 /// Bytes of the buffers of launches that run at once: 64 MiB.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// What is announced, and what is known already.
+/// Launches a thread that run at once: where one takes longer than the others, these have other work meanwhile.
+const LAUNCHES_A_THREAD: usize = 4;
+
+/// Counts a launch, on any thread.
+pub(super) type Count =
+    Arc<dyn Fn(&Launch, &CountRequest) -> Result<Counted, RunError> + Send + Sync>;
+
+/// A launch as it is asked for.
+type Asked = (Launch, CountRequest);
+
+/// What is announced, what runs, and what is known already.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    announced: VecDeque<(Launch, CountRequest)>,
-    counted: Vec<(Launch, CountRequest, Result<Counted, RunError>)>,
+    announced: VecDeque<Asked>,
+    running: Option<Running>,
+    counted: Vec<(Asked, Result<Counted, RunError>)>,
+}
+
+/// Launches that run while their results are not asked for.
+#[derive(Debug)]
+struct Running {
+    asked: Vec<Asked>,
+    /// Under a lock, so that whoever holds it may be looked at from several threads.
+    results: Mutex<Receiver<Vec<Result<Counted, RunError>>>>,
 }
 
 impl Ahead {
@@ -30,37 +52,71 @@ impl Ahead {
     }
 
     /// The result of a launch that is the next of those that were announced, or was counted beside one that
-    /// was; `count` counts a launch, and is called on several threads. `None` if it was not announced.
+    /// was; `count` gives what counts a launch. `None` if it was not announced.
     pub(super) fn take(
         &mut self,
         launch: &Launch,
         request: &CountRequest,
-        count: impl Fn(&Launch, &CountRequest) -> Result<Counted, RunError> + Sync,
+        count: impl Fn() -> Count,
     ) -> Option<Result<Counted, RunError>> {
-        if let Some(at) =
-            self.counted.iter().position(|(known, r, _)| r == request && known == launch)
+        let is_it = |(known, of): &Asked| of == request && known == launch;
+        if self.running.as_ref().is_some_and(|running| running.asked.iter().any(is_it))
+            && !self.counted.iter().any(|(asked, _)| is_it(asked))
         {
-            return Some(self.counted.swap_remove(at).2);
+            self.collect();
         }
-        if self.announced.front().is_none_or(|(next, r)| r != request || next != launch) {
+        if let Some(at) = self.counted.iter().position(|(asked, _)| is_it(asked)) {
+            let result = self.counted.swap_remove(at).1;
+            self.start_next(count);
+            return Some(result);
+        }
+        if !self.announced.front().is_some_and(is_it) {
             return None;
         }
-        let chunk: Vec<_> = self.announced.drain(..self.together()).collect();
-        let results: Vec<_> = chunk.par_iter().map(|(launch, r)| count(launch, r)).collect();
-        let mut with_results = chunk.into_iter().zip(results);
-        let first = with_results.next().map(|(_, result)| result);
-        self.counted.extend(with_results.map(|((launch, r), result)| (launch, r, result)));
-        first
+        let asked = self.next_together();
+        let results = count_all(&asked, &count());
+        self.counted.extend(asked.into_iter().zip(results));
+        let at = self.counted.iter().position(|(asked, _)| is_it(asked))?;
+        let result = self.counted.swap_remove(at).1;
+        self.start_next(count);
+        Some(result)
     }
 
-    /// How many of the next launches run at once: one a thread, the first in any case.
-    fn together(&self) -> usize {
+    /// Waits for what runs.
+    fn collect(&mut self) {
+        if let Some(Running { asked, results }) = self.running.take() {
+            let results = results.into_inner().unwrap_or_else(PoisonError::into_inner).recv();
+            // A thread that ended without results leaves its launches to whoever asks for them.
+            self.counted.extend(asked.into_iter().zip(results.unwrap_or_default()));
+        }
+    }
+
+    /// Lets the next launches run, where none do and another thread can.
+    fn start_next(&mut self, count: impl Fn() -> Count) {
+        if cfg!(target_family = "wasm") || self.running.is_some() || self.announced.is_empty() {
+            return;
+        }
+        let asked = self.next_together();
+        let (sender, results) = sync_channel(1);
+        let (running, count) = (asked.clone(), count());
+        // Where nobody waits for the results any more, they are dropped.
+        rayon::spawn(move || drop(sender.send(count_all(&running, &count))));
+        self.running = Some(Running { asked, results: Mutex::new(results) });
+    }
+
+    /// The next launches that run at once, the first in any case.
+    fn next_together(&mut self) -> Vec<Asked> {
         let bytes = |launch: &Launch| launch.buffers.iter().map(|buffer| buffer.size).sum::<u64>();
         let sums = self.announced.iter().scan(0_u64, |sum, (launch, _)| {
             *sum = sum.saturating_add(bytes(launch));
             Some(*sum)
         });
-        let fit = sums.take(rayon::current_num_threads()).take_while(|sum| *sum <= BYTES_MAX);
-        fit.count().clamp(1, self.announced.len().max(1))
+        let most = rayon::current_num_threads() * LAUNCHES_A_THREAD;
+        let fit = sums.take(most).take_while(|sum| *sum <= BYTES_MAX).count();
+        self.announced.drain(..fit.max(1).min(self.announced.len())).collect()
     }
+}
+
+fn count_all(asked: &[Asked], count: &Count) -> Vec<Result<Counted, RunError>> {
+    asked.par_iter().with_max_len(1).map(|(launch, request)| count(launch, request)).collect()
 }

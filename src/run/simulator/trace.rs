@@ -77,6 +77,16 @@ impl Strand {
         Ratio::divide(lanes, operations * u64::from(width.lanes()))
     }
 
+    /// Adds a block to the first operations, and to what its active lanes did.
+    fn add(&mut self, block: BlockId, operations: u64, lanes: u64, active: u128) {
+        if self.operations < OPERATIONS_MAX {
+            self.steps.push((block, active));
+            self.operations += operations;
+            self.lane_operations += lanes;
+        }
+        self.add_own(operations, active);
+    }
+
     /// Adds a block to what its active lanes did.
     fn add_own(&mut self, operations: u64, active: u128) {
         let rest = active & !self.known;
@@ -142,7 +152,7 @@ impl Tracer {
 
     /// What is known of a subgroup.
     fn strand(&mut self, key: (u64, u32)) -> &mut Strand {
-        if self.held.as_ref().is_none_or(|(held, _)| *held != key) {
+        if self.held.as_ref().is_some_and(|(held, _)| *held != key) {
             self.put_back();
         }
         let strands = &mut self.strands;
@@ -213,14 +223,13 @@ impl Observer for Tracer {
         if operations > 0 {
             let lanes = operations * u64::from(active.count_ones());
             let strand = self.strand((place.workgroup, place.subgroup));
-            strand.whole = [strand.whole[0] + operations, strand.whole[1] + lanes];
-            if strand.operations < OPERATIONS_MAX && place.workgroup < WORKGROUPS {
-                strand.steps.push((block, active));
-                strand.operations += operations;
-                strand.lane_operations += lanes;
-            }
-            if place.workgroup < WORKGROUPS {
-                strand.add_own(operations, active);
+            strand.whole[0] += operations;
+            strand.whole[1] += lanes;
+            // Once every lane has done enough to choose by, nothing more is looked at.
+            if place.workgroup < WORKGROUPS
+                && (strand.operations < OPERATIONS_MAX || active & !strand.known != 0)
+            {
+                strand.add(block, operations, lanes, active);
             }
         }
         ControlFlow::Continue(())
