@@ -7,7 +7,7 @@
 
 use lanescope::kernel::{Description, Launch};
 use lanescope::program::Parsed;
-use lanescope::run::profile::{Request, prepare, template::template};
+use lanescope::run::profile::{ProfileRequest, prepare, template::template};
 use lanescope_fuzz::{input, let_panics_unwind, mutate};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
@@ -24,7 +24,7 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
 });
 
 fn check(text: &str, entry_point: &str, n: u64) {
-    let request = Request {
+    let request = ProfileRequest {
         file: "fuzz.wgsl".to_owned(),
         name: "fuzz".to_owned(),
         source: text.to_owned(),
@@ -40,7 +40,7 @@ fn check(text: &str, entry_point: &str, n: u64) {
     let description = Description::parse("fuzz.toml", &written)
         .unwrap_or_else(|error| panic!("{error}\n{written}"));
     let request =
-        Request { description: Some(("fuzz.toml".to_owned(), description)), n: None, ..request };
+        ProfileRequest { description: Some(("fuzz.toml".to_owned(), description)), n: None, ..request };
     let second = prepare(&request, &mut |file| Err(format!("no {file}")))
         .unwrap_or_else(|error| panic!("{error}\n{written}"));
     let (first, second) = (first.launch, second.launch);

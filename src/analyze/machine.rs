@@ -148,7 +148,6 @@ pub fn executed(run: &Run) -> Vec<MachineRow> {
     let row = |measurement: &Measurement| {
         let value = |name: &str| find_value(&measurement.counters, name);
         let vector = value("valu_instructions")?;
-        let device = run.devices.iter().find(|device| device.id == measurement.device)?;
         let issued = measurement.counters.iter();
         let issued = issued.filter(|counter| counter.name.ends_with("_instructions"));
         // Every counter says which code it is of, as its last words.
@@ -160,18 +159,11 @@ pub fn executed(run: &Run) -> Vec<MachineRow> {
             }
         }
         Some(MachineRow {
-            device: device.id.clone(),
-            driver: device.driver.clone(),
-            kernel: measurement.kernel.clone(),
-            parameters: measurement.parameters.clone(),
-            width: measurement.subgroup_width?,
-            source_lanes_mean: source_lanes(run, measurement),
             lanes_mean: value("valu_lanes").filter(|_| vector > 0.0).map(|lanes| lanes / vector),
-            lanes_on_mean: None,
             instructions: issued.map(|counter| counter.value).sum(),
             passes: Some([value("valu_passes_min")?, value("valu_passes_max")?]),
-            arms: arms_text(measurement),
             code,
+            ..machine_row(run, measurement)?
         })
     };
     run.measurements.iter().filter_map(row).collect()
@@ -181,23 +173,33 @@ pub fn executed(run: &Run) -> Vec<MachineRow> {
 pub fn counted(run: &Run) -> Vec<MachineRow> {
     let row = |measurement: &Measurement| {
         let [lanes, on] = threads_means(&measurement.counters)?;
-        let device = run.devices.iter().find(|device| device.id == measurement.device)?;
         Some(MachineRow {
-            device: device.id.clone(),
-            driver: device.driver.clone(),
-            kernel: measurement.kernel.clone(),
-            parameters: measurement.parameters.clone(),
-            width: measurement.subgroup_width?,
-            source_lanes_mean: source_lanes(run, measurement),
             lanes_mean: Some(lanes),
             lanes_on_mean: Some(on),
             instructions: find_value(&measurement.counters, "smsp__sass_inst_executed")?,
-            passes: None,
-            arms: arms_text(measurement),
-            code: Vec::new(),
+            ..machine_row(run, measurement)?
         })
     };
     run.measurements.iter().filter_map(row).collect()
+}
+
+/// What a launch's row has before anything is read off its counters; `None` where its device or its width is unknown.
+fn machine_row(run: &Run, measurement: &Measurement) -> Option<MachineRow> {
+    let device = run.devices.iter().find(|device| device.id == measurement.device)?;
+    Some(MachineRow {
+        device: device.id.clone(),
+        driver: device.driver.clone(),
+        kernel: measurement.kernel.clone(),
+        parameters: measurement.parameters.clone(),
+        width: measurement.subgroup_width?,
+        source_lanes_mean: source_lanes(run, measurement),
+        lanes_mean: None,
+        lanes_on_mean: None,
+        instructions: 0.0,
+        passes: None,
+        arms: arms_text(measurement),
+        code: Vec::new(),
+    })
 }
 
 /// The mean active lanes by the source, of a measurement or of the same launch on the simulator of its width.

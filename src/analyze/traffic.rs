@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::counts::ratio;
 use super::machine::counter;
 use super::names::device_label;
 use crate::record::{AccessCost, Cost, Measurement, Run, Status, Touching, Value};
-use crate::units::Width;
+use crate::units::{Width, approximate};
 
 /// One kind of traffic of a launch, by both.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,9 +30,7 @@ pub struct TrafficRow {
 impl TrafficRow {
     /// What was counted over what the model says; `None` if the model says 0.
     pub fn ratio(&self) -> Option<f64> {
-        (self.modelled > 0)
-            .then(|| ratio(u128::from(self.modelled), 1))?
-            .map(|of| self.counted / of)
+        (self.modelled > 0).then(|| self.counted / approximate(self.modelled))
     }
 }
 

@@ -189,7 +189,7 @@ fn decide(
                     return format!(": {so} ({place})");
                 }
                 let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
-                format!(" is {}, claimed {}{place}", number(figure.value), figure.expected)
+                format!(": {}, claimed {}{place}", number(figure.value), figure.expected)
             })
         };
         match outcome {

@@ -12,6 +12,7 @@ pub mod fit;
 mod flame;
 mod gallery;
 mod layout;
+mod machine_code;
 mod table;
 mod tables;
 #[cfg(test)]

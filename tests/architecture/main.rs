@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
 
 mod circles;
+mod size;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use proc_macro2::{TokenStream, TokenTree};
+
 use super::*;
 
 /// Who may not know the catalogue's names.
@@ -60,21 +62,30 @@ fn names() -> BTreeSet<String> {
     names
 }
 
-/// The string literals of a source outside comments and tests, with their lines.
-fn literals(text: &str) -> Vec<(usize, &str)> {
+/// The string literals of a source outside comments and tests, with the lines on which they begin.
+fn literals(text: &str) -> Vec<(usize, String)> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let mut found = Vec::new();
-    for (line, code) in (1..).zip(text.lines()) {
-        if code.trim_start().starts_with("//") {
-            continue;
-        }
-        let mut parts = code.split('"').skip(1);
-        while let Some(literal) = parts.next() {
-            found.push((line, literal));
-            parts.next();
+    collect_literals(text.parse().unwrap(), &mut found);
+    found
+}
+
+fn collect_literals(tokens: TokenStream, found: &mut Vec<(usize, String)>) {
+    for token in tokens {
+        match token {
+            // A comment for the documentation is an attribute here.
+            TokenTree::Group(group) => match group.stream().into_iter().next() {
+                Some(TokenTree::Ident(first)) if first == "doc" => {}
+                _ => collect_literals(group.stream(), found),
+            },
+            TokenTree::Literal(literal) => {
+                if let Ok(text) = syn::parse_str::<syn::LitStr>(&literal.to_string()) {
+                    found.push((literal.span().start().line, text.value()));
+                }
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
         }
     }
-    found
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -140,10 +151,13 @@ fn whoever_shows_results_knows_no_family_kernel_or_entry_point() {
         offenders("analyze/planted.rs", planted, &names),
         ["analyze/planted.rs:3: \"sort\""]
     );
-    let planted = "if one.kernel == \"moe/separate\" || entry == \"few_count\" {";
+    let planted = "if one.kernel == \"moe/separate\" || entry == \"few_count\" {}";
     assert_eq!(offenders("chart/planted.rs", planted, &names).len(), 2);
     let planted =
         "let line = format!(\"lanescope run moe/separate\"); let all = \"as in five_patterns\";";
     assert_eq!(offenders("cli/planted.rs", planted, &names).len(), 2);
+    // A literal may go on in the next line, and a raw one needs no escapes.
+    let planted = "let a = \"as in \\\n    moe/separate\"; let b = r#\"\"few_count\"\"#;";
+    assert_eq!(offenders("report/planted.rs", planted, &names).len(), 2);
     assert!(offenders("cli/planted.rs", "let a = \"sort by lanes/all\";", &names).is_empty());
 }
