@@ -6,8 +6,7 @@
 //! saved. What does not fit into the memory of a few small launches waits for its turn.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -39,8 +38,8 @@ pub(super) struct Ahead {
 #[derive(Debug)]
 struct Running {
     asked: Vec<Asked>,
-    /// Under a lock, so that whoever holds it may be looked at from several threads.
-    results: Mutex<Receiver<Vec<Result<Counted, RunError>>>>,
+    /// Set once all have run.
+    results: Arc<OnceLock<Mutex<Vec<Result<Counted, RunError>>>>>,
 }
 
 impl Ahead {
@@ -85,9 +84,8 @@ impl Ahead {
     /// Waits for what runs.
     fn collect(&mut self) {
         if let Some(Running { asked, results }) = self.running.take() {
-            let results = results.into_inner().unwrap_or_else(PoisonError::into_inner).recv();
-            // A thread that ended without results leaves its launches to whoever asks for them.
-            self.counted.extend(asked.into_iter().zip(results.unwrap_or_default()));
+            let mut results = results.wait().lock().unwrap_or_else(PoisonError::into_inner);
+            self.counted.extend(asked.into_iter().zip(std::mem::take(&mut *results)));
         }
     }
 
@@ -97,11 +95,12 @@ impl Ahead {
             return;
         }
         let asked = self.next_together();
-        let (sender, results) = sync_channel(1);
-        let (running, count) = (asked.clone(), count());
-        // Where nobody waits for the results any more, they are dropped.
-        rayon::spawn(move || drop(sender.send(count_all(&running, &count))));
-        self.running = Some(Running { asked, results: Mutex::new(results) });
+        let results = Arc::new(OnceLock::new());
+        let (running, count, set) = (asked.clone(), count(), Arc::clone(&results));
+        rayon::spawn(move || {
+            set.get_or_init(|| Mutex::new(count_all(&running, &count)));
+        });
+        self.running = Some(Running { asked, results });
     }
 
     /// The next launches that run at once, the first in any case.
@@ -118,5 +117,5 @@ impl Ahead {
 }
 
 fn count_all(asked: &[Asked], count: &Count) -> Vec<Result<Counted, RunError>> {
-    asked.par_iter().with_max_len(1).map(|(launch, request)| count(launch, request)).collect()
+    asked.par_iter().map(|(launch, request)| count(launch, request)).collect()
 }
