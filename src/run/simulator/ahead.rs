@@ -26,6 +26,9 @@ pub(super) type Count =
 /// A launch as it is asked for.
 type Asked = (Launch, CountRequest);
 
+/// The results of launches, in their order.
+type Results = Vec<Result<Counted, RunError>>;
+
 /// What is announced, what runs, and what is known already.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
@@ -39,7 +42,7 @@ pub(super) struct Ahead {
 struct Running {
     asked: Vec<Asked>,
     /// Set once all have run.
-    results: Arc<OnceLock<Mutex<Vec<Result<Counted, RunError>>>>>,
+    results: Arc<OnceLock<Mutex<Results>>>,
 }
 
 impl Ahead {
@@ -116,6 +119,6 @@ impl Ahead {
     }
 }
 
-fn count_all(asked: &[Asked], count: &Count) -> Vec<Result<Counted, RunError>> {
+fn count_all(asked: &[Asked], count: &Count) -> Results {
     asked.par_iter().map(|(launch, request)| count(launch, request)).collect()
 }
