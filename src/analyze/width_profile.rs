@@ -121,8 +121,8 @@ impl WidthProfile {
                     text::signed_percent(Ratio(share - 1.0))
                 };
                 sentences.push(format!(
-                    "Workgroups of {} would cost less than those of {}: {} lane slots at {wide} lanes, \
-                     {} at {narrow}; tried on the simulator.",
+                    "At {wide} lanes workgroups of {} would cost less than those of {}: {} lane slots; at \
+                     {narrow} lanes {}. Tried on the simulator.",
                     better.name(),
                     own.name(),
                     saved(1),

@@ -286,7 +286,7 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
         look.heading(&format!("Nothing to advise on {}", device.column.label))
     } else {
         let title = format!(
-            "Advice for {}: savings were tried; turns, sectors and waits are a model's",
+            "Advice for {}: savings measured on the simulator; turns, sectors, waits by a model",
             device.column.label
         );
         look.heading(&title)
@@ -338,7 +338,7 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     let added = widths::added(profile, device, look);
     let title = format!("{} on {label}", visible(&profile.file));
     let mut text = look.heading(&match &added {
-        Some(_) => format!("{title}; the last figure: {}", widths::beside()),
+        Some(_) => format!("{title}; last, {}", widths::beside()),
         None => title,
     });
     let codes: Vec<&str> = source.lines().collect();
@@ -372,7 +372,8 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
             let mut gutter = gutter(device, line, columns, look);
             if let Some(added) = &added {
                 let of_line = line.and_then(|line| added.get(&line.line));
-                let share = of_line.map_or(String::new(), |share| text::signed_percent(*share));
+                let shown = of_line.filter(|share| widths::is_shown(**share));
+                let share = shown.map_or(String::new(), |share| text::signed_percent(*share));
                 gutter += &format!(" {share:>PERCENT$}");
             }
             let code = cut(&tabs(code), used, look.columns);

@@ -26,9 +26,13 @@ pub(crate) fn choose<'a>(
         return Ok(catalogue.all().collect());
     }
     if let Some(shader) = words.iter().find(|word| is_shader(word)) {
+        // What stands before a shader is a command, if not spelt as one.
+        let before = words.first().filter(|first| *first != shader);
+        let meant = before.filter(|first| catalogue.select(first).is_err());
+        let meant = meant.map_or(String::new(), |first| format!("there is no command `{first}`; "));
         let message = format!(
-            "{shader} is a shader's file and no kernel of the catalogue; to see which of its lines waste \
-             lanes: lanescope profile {shader}"
+            "{meant}{shader} is a shader's file and no kernel of the catalogue; to see which of its lines \
+             waste lanes: lanescope profile {shader}"
         );
         return Err(Failure::message(Exit::BadInput, message));
     }

@@ -11,7 +11,7 @@ use super::devices::Choice;
 use super::failure::{Exit, Failure, hint};
 use super::{captured, foreign, screen, spirv};
 use crate::binary::SpirV;
-use crate::kernel::{Description, Launch, Workgroups};
+use crate::kernel::{Description, Launch, Workgroups, near_matches};
 use crate::program::{ProgramError, Text};
 use crate::record::{Limit, LimitOf};
 use crate::run::caught;
@@ -303,9 +303,26 @@ fn read_shader(path: &Path) -> Result<Vec<u8>, Failure> {
         return Ok(bytes);
     }
     store::read_file(path, TEXT_BYTES_MAX).map_err(|error| {
-        let message = format!("{} cannot be read: {error}", path.display());
+        let hint = files_meant(path);
+        let message = format!("{} cannot be read: {error}{hint}", path.display());
         Failure::message(Exit::BadInput, message)
     })
+}
+
+/// The files of the same folder that a name may have been meant for; nothing where the file is there.
+fn files_meant(path: &Path) -> String {
+    let (false, Some(name)) = (path.exists(), path.file_name().and_then(|name| name.to_str())) else {
+        return String::new();
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let files = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
+    let names: Vec<String> = files
+        .into_iter()
+        .flatten()
+        .filter_map(|file| file.ok()?.file_name().into_string().ok())
+        .filter(|file| Path::new(file).extension() == path.extension())
+        .collect();
+    near_matches(name, names.iter().map(String::as_str))
 }
 
 /// The text that a file holds.

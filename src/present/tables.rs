@@ -558,7 +558,7 @@ pub fn memory_table(view: &MemoryView) -> Table {
         Column::words("does"),
         Column::figures("lanes"),
         Column::figures("sectors"),
-        Column::figures("lines"),
+        Column::figures("cache lines"),
         Column::figures("passes"),
         Column::figures("turns"),
     ];
@@ -580,7 +580,7 @@ pub fn memory_table(view: &MemoryView) -> Table {
             ]
         })
         .collect();
-    table.without_empty(&["sectors", "lines", "passes", "turns"])
+    table.without_empty(&["sectors", "cache lines", "passes", "turns"])
 }
 
 /// The comparison of two runs.

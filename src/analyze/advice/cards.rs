@@ -190,11 +190,11 @@ fn sentence(change: Change, within: bool) -> String {
         }
         Change::OrderByBranch => format!(
             "Lanes of one subgroup take different ways here: let {neighbours} be invocations that take the \
-             same."
+             same way."
         ),
         Change::OrderByTripCount => format!(
             "Lanes of one subgroup leave this loop at different times: let {neighbours} be invocations that \
-             stay equally long."
+             stay in it about equally long."
         ),
         Change::SplitLoopBody => {
             "Lanes come here in different turns of the loop: let them turn until each has come here or is \

@@ -94,11 +94,11 @@ impl Rule {
             }
             Self::OrderByBranch => {
                 "lanes take different ways of an `if` or a `switch`: neighbours become invocations that \
-                 take the same"
+                 take the same way"
             }
             Self::OrderByTripCount => {
                 "lanes of a subgroup leave a loop at different times: neighbours become invocations that \
-                 stay equally long"
+                 stay in it about equally long"
             }
             Self::SplitLoopBody => {
                 "lanes come to a branch of a loop in different turns: they wait there while the others go on to \
@@ -138,8 +138,8 @@ impl Rule {
                  apart."
             }
             Self::OrderByTripCount => {
-                "Not counted: sorting the numbers of the invocations by their turns, which must be known \
-                 or estimated before, and one load for each invocation to find its number; their other \
+                "Not counted: sorting the numbers of the invocations by how often they loop, which must be \
+                 known or estimated before, and one load for each invocation to find its number; their other \
                  loads and stores lie further apart."
             }
             Self::SplitLoopBody => {

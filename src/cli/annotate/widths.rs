@@ -12,7 +12,12 @@ use crate::units::{Ratio, grouped_text};
 /// What stands beside the lines of the narrower simulator.
 pub(super) fn beside() -> String {
     let [narrow, wide] = WIDTHS_COMPARED;
-    format!("lane slots that {wide} lanes add, as a part of all at {narrow}")
+    format!("the lane slots that {wide} lanes add to the line, as a part of the shader's at {narrow}")
+}
+
+/// Whether what a line adds is more than nothing, as far as it is shown.
+pub(super) fn is_shown(share: Ratio) -> bool {
+    share.0.abs() >= 0.0005
 }
 
 /// What the wider simulator adds to each line; `None` beside another device, where the two did not both count, and
