@@ -35,9 +35,6 @@ const BAR: usize = 12;
 /// slots, in columns; the efficiency is always shown.
 const ROOM: [usize; 3] = [100, 76, 56];
 
-/// The narrowest terminals that show beside each line what a second width adds.
-const ROOM_OF_WIDTHS: usize = 80;
-
 /// What is said where something follows from executions that were estimated.
 pub(crate) const RESTS_ON_ESTIMATES: &str =
     "estimates: executions may be more than shown, and efficiency less";

@@ -4,10 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Look, ROOM_OF_WIDTHS};
+use super::Look;
 use crate::analyze::{DeviceProfile, Profile, WIDTHS_COMPARED, WidthProfile};
 use crate::present::fit::fold;
 use crate::units::{Ratio, grouped_text};
+
+/// The narrowest terminals that show beside each line what a second width adds.
+const ROOM: usize = 80;
 
 /// What stands beside the lines of the narrower simulator.
 pub(super) fn beside() -> String {
@@ -28,7 +31,7 @@ pub(super) fn added(
     look: Look,
 ) -> Option<BTreeMap<u32, Ratio>> {
     let narrow = device.simulated && device.column.width == Some(WIDTHS_COMPARED[0]);
-    if !narrow || look.columns.is_some_and(|columns| columns < ROOM_OF_WIDTHS) {
+    if !narrow || look.columns.is_some_and(|columns| columns < ROOM) {
         return None;
     }
     Some(WidthProfile::from_profile(profile)?.added)

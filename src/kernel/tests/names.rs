@@ -15,7 +15,7 @@ use super::*;
 const MODULES: [&str; 5] = ["analyze", "present", "chart", "report", "cli"];
 
 /// Words that are a name of the catalogue by chance, where they stand, and what they are there.
-const WORDS: [(&str, &str, &str); 25] = [
+const WORDS: [(&str, &str, &str); 26] = [
     ("analyze/advice/rule.rs", "early_return", "a rule of advice"),
     ("analyze/advice/rule.rs", "select", "a rule of advice"),
     ("chart/crossovers.rs", "all", "every curve of a plot"),
@@ -39,6 +39,7 @@ const WORDS: [(&str, &str, &str); 25] = [
     ("chart/mod.rs", "latency", "a file"),
     ("present/tables.rs", "baseline", "what ratios are of"),
     ("present/tables.rs", "lanes", "a column"),
+    ("present/machine_code.rs", "lanes", "a column"),
     ("present/tables.rs", "memory", "a column"),
     ("present/tables.rs", "copy", "a column"),
 ];
