@@ -107,11 +107,15 @@ pub(crate) fn compare(
     Ok(compared)
 }
 
-/// The counts of a launch on the simulator, whose outputs are right.
+/// The counts of a launch on the simulator, whose outputs are right where there is a reference for them.
 pub(crate) fn simulate(launch: &Launch, width: Width) -> lanescope::run::Counted {
     let mut runner = SimulatorRunner::new(width, STEPS_MAX);
     let counted = runner.count_once(launch, &CountRequest::once(Method::Executed)).unwrap();
-    assert_eq!(counted.checked.output, Output::Verified, "{:?}", counted.checked.mismatch);
+    let expected = match launch.reference {
+        Some(_) => Output::Verified,
+        None => Output::Unchecked,
+    };
+    assert_eq!(counted.checked.output, expected, "{:?}", counted.checked.mismatch);
     counted
 }
 
