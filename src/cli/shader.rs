@@ -311,7 +311,8 @@ fn read_shader(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// The files of the same folder that a name may have been meant for; nothing where the file is there.
 fn files_meant(path: &Path) -> String {
-    let (false, Some(name)) = (path.exists(), path.file_name().and_then(|name| name.to_str())) else {
+    let (false, Some(name)) = (path.exists(), path.file_name().and_then(|name| name.to_str()))
+    else {
         return String::new();
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -29,7 +29,8 @@ pub(super) fn memory(device: &DeviceProfile, look: Look) -> String {
         if others == 1 { "takes" } else { "take" },
         if others == 1 { "it" } else { "they" }
     );
-    let least = "1.000×: no more sectors of 32 bytes and cache lines of 128 than the least possible.";
+    let least =
+        "1.000×: no more sectors of 32 bytes and cache lines of 128 than the least possible.";
     if !view.rows.is_empty() {
         text += &format!("{}\n", look.faint(&fold(&format!("  {least}"), "  ", look.columns)));
     }

@@ -15,7 +15,9 @@ const ROOM: usize = 80;
 /// What stands beside the lines of the narrower simulator.
 pub(super) fn beside() -> String {
     let [narrow, wide] = WIDTHS_COMPARED;
-    format!("the lane slots that {wide} lanes add to the line, as a part of the shader's at {narrow}")
+    format!(
+        "the lane slots that {wide} lanes add to the line, as a part of the shader's at {narrow}"
+    )
 }
 
 /// Whether what a line adds is more than nothing, as far as it is shown.
