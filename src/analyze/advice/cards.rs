@@ -194,7 +194,7 @@ fn sentence(change: Change, within: bool) -> String {
         ),
         Change::OrderByTripCount => format!(
             "Lanes of one subgroup leave this loop at different times: let {neighbours} be invocations that \
-             stay in it about equally long."
+             stay about equally long."
         ),
         Change::SplitLoopBody => {
             "Lanes come here in different turns of the loop: let them turn until each has come here or is \

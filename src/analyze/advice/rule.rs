@@ -98,7 +98,7 @@ impl Rule {
             }
             Self::OrderByTripCount => {
                 "lanes of a subgroup leave a loop at different times: neighbours become invocations that \
-                 stay in it about equally long"
+                 stay about equally long"
             }
             Self::SplitLoopBody => {
                 "lanes come to a branch of a loop in different turns: they wait there while the others go on to \
