@@ -3,6 +3,7 @@
 //! Input: the arguments as typed. Output: a [`RunPlan`]: kernels, devices, and how each is counted and
 //! timed; executing it drives the sessions, device by device. Nothing is printed or saved here.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
-use crate::record::{KernelNote, Method, Run, Value};
+use crate::record::{KernelNote, Method, Run, Seeds, Value};
 use crate::run::back_end::{OpenOptions, WarmUpRule};
-use crate::run::launched::{counts_depend_on_seed, not_available};
+use crate::run::launched::{counts_depend_on_seed, not_available, parts_are_executions};
 use crate::run::looks::Looks;
-use crate::run::session::{Listener, Recording, RunOptions, Seeded, SessionOptions};
+use crate::run::session::{Listener, Recording, RunOptions, Seeded, SessionOptions, Wider};
 use crate::run::{CountRequest, RunError, Runner};
 
 /// Seconds that timing may take, without and with `--quick`.
@@ -45,6 +46,8 @@ pub(super) struct RunPlan<'a> {
     surveys: bool,
     /// With how many seeds the two simulators that are compared count, the run's own among them.
     seeds: u32,
+    /// What the wider of the two counted for the narrower one, by kernel and parameters, until it is its turn.
+    seeds_counted: RefCell<BTreeMap<(String, String), Seeds>>,
     /// What is left out and why, a sentence each.
     pub(super) told: Vec<String>,
 }
@@ -137,6 +140,7 @@ pub(super) fn plan<'a>(
         },
         silence_max: Duration::from_secs(arguments.time_limit),
         seeds: arguments.seeds,
+        seeds_counted: RefCell::default(),
         surveys: arguments.kernels.is_empty()
             && arguments.axis.is_empty()
             && !arguments.no_counting,
@@ -322,22 +326,36 @@ impl RunPlan<'_> {
         let collected = self.launches_collected(device, sizes);
         let alike =
             |a: &Launch, b: &Launch| (&a.kernel, &a.parameters) == (&b.kernel, &b.parameters);
+        let wide_choice = Choice::simulator(analyze::WIDTHS_COMPARED[1]);
+        let is_wide = wide_choice.as_ref() == Some(device);
+        let wide = wide_choice.map(|choice| move || choice.open_here(&self.here));
+        let keep = |launch: &Launch, seeds: Seeds| {
+            let parameters = analyze::parameters_text(&launch.parameters, &[]);
+            self.seeds_counted.borrow_mut().insert((launch.kernel.clone(), parameters), seeds);
+        };
         let options = RunOptions {
             session: self.options,
             seeded: &|launch| {
                 let mut launches = self.launches_of_seeds(device, sizes, launch);
                 // A ratio takes a seed that both widths count.
                 let parameters = analyze::parameters_text(&launch.parameters, &[]);
-                let counted = known.get(&(launch.kernel.clone(), parameters));
+                let counted = known.get(&(launch.kernel.clone(), parameters.clone()));
                 launches.truncate(counted.copied().unwrap_or(usize::MAX));
                 // More than two were counted there because they cost unlike.
-                Seeded { launches, all: counted.is_some_and(|count| *count > 2) }
+                let beside = (launch.kernel.clone(), parameters);
+                Seeded {
+                    launches,
+                    all: counted.is_some_and(|count| *count > 2),
+                    known: self.seeds_counted.borrow_mut().remove(&beside).filter(|_| is_wide),
+                    by_wider: self.is_counted_wider(device, launch),
+                }
             },
             collected: &|launch| {
                 collected
                     .as_ref()
                     .is_none_or(|known| known.iter().any(|other| alike(other, launch)))
             },
+            wider: wide.as_ref().map(|wide| Wider { open: wide, keep: &keep }),
         };
         recording.run_device_seeded(&device.id(), &mut open, groups, &options, listener);
     }
@@ -356,6 +374,17 @@ impl RunPlan<'_> {
         let small = Launch { reference: None, ..small };
         let seed = |number| Launch { seed: self.seed.wrapping_add(number), ..small.clone() };
         seeds.map(seed).collect()
+    }
+
+    /// Whether the wider of the two simulators that are compared counts the seeds of a launch for this one, too.
+    fn is_counted_wider(&self, device: &Choice, launch: &Launch) -> bool {
+        let [narrow, wide] = analyze::WIDTHS_COMPARED.map(Choice::simulator);
+        let place = |choice: &Option<Choice>| {
+            self.devices.iter().position(|other| Some(other) == choice.as_ref())
+        };
+        // What the wider one counts is kept until it is its turn.
+        let is_before = place(&narrow).is_some_and(|at| place(&wide).is_some_and(|wide| at < wide));
+        is_before && narrow.as_ref() == Some(device) && parts_are_executions(launch)
     }
 }
 

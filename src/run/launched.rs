@@ -222,6 +222,13 @@ pub fn counts_depend_on_seed(launch: &Launch) -> bool {
     launch.seeded().any(|name| programs.deciding().contains(name))
 }
 
+/// Whether a simulated run at 64 lanes counts for narrower ones as well, by the parts of its masks: see
+/// [`Parsed::parts_are_executions`].
+pub fn parts_are_executions(launch: &Launch) -> bool {
+    programs(launch)
+        .is_ok_and(|programs| programs.iter().all(|program| program.parts_are_executions()))
+}
+
 /// Why a kernel in CUDA C++ does not run on a device, in a sentence.
 pub fn not_available(kernel: &str) -> String {
     format!(

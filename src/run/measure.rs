@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::launched::{Programs, programs, sha256, sha256_bytes};
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
+use crate::instrument::Count;
 use crate::kernel::{Buffer, KernelLanguage, Launch, Texture, Workgroups};
 use crate::program::branch::BlockFlow;
 use crate::program::loops::{self, CutLoops, LoopCounts};
@@ -229,13 +230,26 @@ pub(super) fn work(dispatches: &[Dispatch]) -> (u128, u128) {
 ///
 /// [`RunErrorKind::BadInput`] where the launch's shader cannot be worked out,
 /// [`RunErrorKind::Unsupported`] where the sums do not fit.
-pub fn seed_counts(launch: &Launch, counted: Counted) -> Result<SeedCounts, RunError> {
+pub fn seed_counts(
+    launch: &Launch,
+    counted: &Counted,
+    narrower: Option<Width>,
+) -> Result<SeedCounts, RunError> {
+    let executions = |count: &Count| match (narrower, count.parts) {
+        (None, _) => Some(count.executions.0),
+        (Some(width), Some(parts)) if width.lanes() == 32 => Some(parts.of_32),
+        (Some(width), Some(parts)) if width.lanes() == 16 => Some(parts.of_16),
+        (Some(_), _) => None,
+    };
     let mut sums = [0_u128; 2];
     let programs = programs(launch)?;
-    let pairs = launch.dispatches.iter().zip(programs.iter()).zip(counted.dispatches);
+    let pairs = launch.dispatches.iter().zip(programs.iter()).zip(&counted.dispatches);
     for ((_, program), counts) in pairs.filter(|((dispatch, _), _)| !dispatch.setup) {
-        for (block, count) in program.blocks().iter().zip(counts.counts) {
-            let executed = [count.executions.0, count.lanes.0].map(u128::from);
+        for (block, count) in program.blocks().iter().zip(&counts.counts) {
+            let executions = executions(count).ok_or_else(|| {
+                RunError::new(RunErrorKind::Unsupported, "no parts of that width were counted")
+            })?;
+            let executed = [executions, count.lanes.0].map(u128::from);
             sums = [0, 1].map(|i| sums[i] + u128::from(block.ops) * executed[i]);
         }
     }

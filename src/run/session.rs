@@ -12,7 +12,7 @@ use super::measure::{Results, measurement, seed_counts, source};
 use super::{CountRequest, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions, caught};
 use crate::instrument;
 use crate::kernel::Launch;
-use crate::record::{Device, Measurement, Method, Run, Seeds, Source, Status, Time};
+use crate::record::{Device, Measurement, Method, Run, SeedCounts, Seeds, Source, Status, Time};
 use crate::statistics::StopRule;
 
 /// What to do with each launch.
@@ -64,6 +64,8 @@ pub struct RunOptions<'a> {
     pub seeded: &'a dyn Fn(&Launch) -> Seeded,
     /// Whether hardware counters of a launch are read, where the session reads any: it takes seconds a launch.
     pub collected: &'a dyn Fn(&Launch) -> bool,
+    /// Who counts seeds where [`Seeded::by_wider`] says so.
+    pub wider: Option<Wider<'a>>,
 }
 
 /// A launch with other seeds.
@@ -73,6 +75,26 @@ pub struct Seeded {
     pub launches: Vec<Launch>,
     /// Whether all are counted, even where the first two cost the same: another device found that they do not.
     pub all: bool,
+    /// What was counted beside another device already.
+    pub known: Option<Seeds>,
+    /// Whether the wider simulator counts them, by whose masks this width's counts are known too.
+    pub by_wider: bool,
+}
+
+/// A simulator of 64 lanes or more that counts seeds for a narrower one: the parts of its masks that have a lane are
+/// executions of the narrower one.
+#[derive(Clone, Copy)]
+pub struct Wider<'a> {
+    /// Opens it.
+    pub open: &'a dyn Fn() -> Result<Box<dyn Runner>, RunError>,
+    /// Keeps what a launch counted at its own width.
+    pub keep: &'a dyn Fn(&Launch, Seeds),
+}
+
+impl std::fmt::Debug for Wider<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Wider").finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for RunOptions<'_> {
@@ -131,8 +153,12 @@ impl Recording {
         options: &SessionOptions,
         listener: &mut dyn Listener,
     ) {
-        let options =
-            RunOptions { session: *options, seeded: &|_| Seeded::default(), collected: &|_| true };
+        let options = RunOptions {
+            session: *options,
+            seeded: &|_| Seeded::default(),
+            collected: &|_| true,
+            wider: None,
+        };
         self.run_device_seeded(id, open, groups, &options, listener);
     }
 
@@ -216,8 +242,12 @@ pub fn run_device(
     options: &SessionOptions,
     listener: &mut dyn Listener,
 ) -> Result<(), RunError> {
-    let options =
-        RunOptions { session: *options, seeded: &|_| Seeded::default(), collected: &|_| true };
+    let options = RunOptions {
+        session: *options,
+        seeded: &|_| Seeded::default(),
+        collected: &|_| true,
+        wider: None,
+    };
     run_device_seeded(open, groups, &options, listener)
 }
 
@@ -227,7 +257,7 @@ fn run_device_seeded(
     options: &RunOptions<'_>,
     listener: &mut dyn Listener,
 ) -> Result<(), RunError> {
-    let RunOptions { session: options, seeded, collected } = options;
+    let RunOptions { session: options, seeded, collected, wider } = options;
     let runner = open()?;
     listener.device(runner.device());
     let device = runner.device().clone();
@@ -235,7 +265,8 @@ fn run_device_seeded(
         listener.planned(&device.id, groups.iter().map(Vec::len).sum());
     }
     let runner = Some(runner);
-    let mut session = Session { device, open, runner, listener, options, seeded, collected };
+    let wider = wider.map(|wider| (wider, None));
+    let mut session = Session { device, open, runner, wider, listener, options, seeded, collected };
     if let Some(request) = options.count {
         session.announce(&groups.iter().flatten().collect::<Vec<_>>(), &request);
     }
@@ -269,6 +300,8 @@ struct Session<'a, 'b> {
     open: &'a mut Open<'b>,
     /// Nothing after a failure that took the device with it.
     runner: Option<Box<dyn Runner>>,
+    /// Who counts seeds for this device, opened once any are.
+    wider: Option<(Wider<'a>, Option<Box<dyn Runner>>)>,
     listener: &'a mut dyn Listener,
     options: &'a SessionOptions,
     seeded: &'a dyn Fn(&Launch) -> Seeded,
@@ -315,30 +348,51 @@ impl Session<'_, '_> {
 
     /// Counts other seeds of a launch; `None` where there are none, or one cannot be counted.
     fn count_seeds(&mut self, launch: &Launch, request: &CountRequest) -> Option<Seeds> {
-        let Seeded { launches, all } = (self.seeded)(launch);
+        let Seeded { launches, all, known, by_wider } = (self.seeded)(launch);
+        if known.is_some() {
+            return known;
+        }
         let parameters = launches.first()?.parameters.clone();
         // Their sums alone are kept.
         let request = &CountRequest { trace: false, histogram: false, ..*request };
+        let width = self.device.subgroup_width_run;
+        let mut wider = self.wider.as_mut().filter(|_| by_wider);
+        let runner = match &mut wider {
+            Some((_, Some(runner))) => runner,
+            Some((wider, opened)) => opened.insert((wider.open)().ok()?),
+            None => self.runner.as_mut()?,
+        };
         let mut counts = Vec::new();
+        let mut counts_wider = Vec::new();
         for (index, other) in launches.iter().enumerate() {
+            let mut announce = |launches: Vec<&Launch>| {
+                runner.announce(&launches, &CountRequest { runs: 1, ..*request });
+            };
             // The first two decide whether there are others.
             match index {
-                0 => self.announce(&launches.iter().take(2).collect::<Vec<_>>(), request),
-                2 => self.announce(&launches.iter().skip(2).collect::<Vec<_>>(), request),
+                0 => announce(launches.iter().take(2).collect()),
+                2 => announce(launches.iter().skip(2).collect()),
                 _ => {}
             }
             self.listener.progress(&self.device.id, Phase::CountingSeeds, other);
-            let counted = self.runner().and_then(|runner| {
-                caught("counting", &other.file, || runner.count_once(other, request))
-            });
-            counts.push(seed_counts(other, counted.ok()?).ok()?);
+            let counted =
+                caught("counting", &other.file, || runner.count_once(other, request)).ok()?;
+            counts.push(seed_counts(other, &counted, width.filter(|_| by_wider)).ok()?);
+            if by_wider {
+                counts_wider.push(seed_counts(other, &counted, None).ok()?);
+            }
             // Where two other inputs cost the same, what they cost does not depend on them.
-            if let [first, second] = counts.as_slice()
-                && !all
-                && first.subgroup_operations == second.subgroup_operations
-            {
+            let are_equal = |counts: &[SeedCounts]| match counts {
+                [first, second] => first.subgroup_operations == second.subgroup_operations,
+                _ => false,
+            };
+            if !all && are_equal(&counts) && (!by_wider || are_equal(&counts_wider)) {
                 break;
             }
+        }
+        if let Some((wider, _)) = wider {
+            let seeds = Seeds { parameters: parameters.clone(), counts: counts_wider };
+            (wider.keep)(launch, seeds);
         }
         Some(Seeds { parameters, counts })
     }

@@ -7,11 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lanescope::analyze;
-use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
+use lanescope::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, Launch, SEED};
 use lanescope::program::{Overrides, Parsed};
 use lanescope::record::{Measurement, Method, Output, Status, Value};
+use lanescope::run::launched::parts_are_executions;
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
-use lanescope::run::{CountRequest, Runner};
+use lanescope::run::{CountRequest, CountedDispatch, Runner};
 use lanescope::units::Width;
 use libtest_mimic::Trial;
 use tempfile::TempDir;
@@ -213,6 +214,31 @@ fn parts() {
         }
     }
     assert!(compared > 100, "{compared}");
+    let mut kernels = 0;
+    let quick = catalogue.all().filter(|kernel| !kernel.id.starts_with("hot_loops/"));
+    for kernel in quick {
+        let launch = kernel.launch(DeviceClass::Quick, &Point::new(), SEED).unwrap();
+        if launch.language() != KernelLanguage::Wgsl || !parts_are_executions(&launch) {
+            continue;
+        }
+        let count = |width: u32| {
+            let mut runner = SimulatorRunner::new(Width::new(width).unwrap(), STEPS_MAX);
+            let request = CountRequest::once(Method::Executed);
+            runner.count_once(&launch, &request).unwrap().dispatches
+        };
+        let [narrow, wide] = [32, 64].map(count);
+        for (narrow, wide) in narrow.iter().zip(&wide) {
+            let executions = narrow.counts.iter().map(|block| block.executions.0);
+            let parts = wide.counts.iter().map(|block| block.parts.unwrap().of_32);
+            assert!(executions.eq(parts), "{}", kernel.id);
+            let lanes = |counts: &CountedDispatch| -> Vec<_> {
+                counts.counts.iter().map(|block| block.lanes).collect()
+            };
+            assert_eq!(lanes(narrow), lanes(wide), "{}", kernel.id);
+        }
+        kernels += 1;
+    }
+    assert!(kernels >= 40, "{kernels}");
 }
 
 /// On a driver: every point of every kernel's sweeps, those of simulators too, at its width.

@@ -271,7 +271,7 @@ fn counters_are_read_of_the_launches_that_somebody_asks_them_of() {
         ..SessionOptions::counting(CountRequest::once(Method::Executed))
     };
     let collected = &|launch: &Launch| launch.kernel == "b";
-    let options = RunOptions { session, seeded: &|_| Seeded::default(), collected };
+    let options = RunOptions { session, seeded: &|_| Seeded::default(), collected, wider: None };
     run_device_seeded(&mut open, &[launches()], &options, &mut Heard::default()).unwrap();
     assert_eq!(log.borrow().as_slice(), ["collect b"]);
 }

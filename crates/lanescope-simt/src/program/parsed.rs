@@ -159,6 +159,15 @@ impl Program {
         followed::find_followed(&self.module, &self.structure, &self.text)
     }
 
+    /// Whether the parts of 16 and of 32 lanes that have an active lane, which are counted at 64 lanes, are the
+    /// executions at these widths: nothing asks for the width or for another lane's value, and no order of
+    /// invocations (an atomic's) decides anything.
+    pub fn parts_are_executions(&self) -> bool {
+        let is_atomic = |ty: &naga::Type| matches!(ty.inner, naga::TypeInner::Atomic(_));
+        !self.module.types.iter().any(|(_, ty)| is_atomic(ty))
+            && !self.find_fixed().contains(&Fixed::Subgroup)
+    }
+
     /// What ties an invocation to its place; nothing where invocations may change places.
     pub fn find_fixed(&self) -> BTreeSet<Fixed> {
         fixed::find_fixed(&self.module, &self.structure)
