@@ -16,12 +16,16 @@ use super::names::parameters_text;
 use super::rounds::ticks_by_round;
 use crate::{
     record::{
-        Block, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement, MemoryUse,
-        Method, Output, Run, ShaderTrust, Shapes, Status, Tag, Time, Trust, WhatIf, flag,
+        Block, Constant, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement,
+        MemoryUse, Method, Output, Run, ShaderTrust, Shapes, Status, Tag, Time, Trust, WhatIf,
+        flag,
     },
     statistics::{PairedRatio, RatioVerdict, paired_ratio},
     units::{BlockId, Nanoseconds, Ratio, Width, text},
 };
+
+/// The most numbers whose values are named in a sentence.
+const CONSTANTS_NAMED: usize = 6;
 
 /// One shader on one or several devices.
 #[derive(Clone, Debug, PartialEq)]
@@ -237,7 +241,10 @@ impl Profile {
 
     /// Says which lines follow contents that were made up, a sentence; `None` if none do.
     pub fn made_up_note(&self) -> Option<String> {
-        let made_up = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty())?;
+        let all = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty())?;
+        let constants: Vec<&MadeUp> =
+            all.iter().filter(|part| !part.constants.is_empty()).collect();
+        let made_up: Vec<&MadeUp> = all.iter().filter(|part| part.constants.is_empty()).collect();
         let said = |what: fn(&MadeUp) -> &Vec<u32>, words: [&str; 2]| {
             let lines: BTreeSet<u32> =
                 made_up.iter().flat_map(|buffer| what(buffer).clone()).collect();
@@ -255,13 +262,15 @@ impl Profile {
             said(|buffer| &buffer.conditions, ["the branch or loop on", "branches and loops on"]);
         let indices = said(|buffer| &buffer.indices, ["the index on", "indices on"]);
         let parts: Vec<String> = branches.into_iter().chain(indices).collect();
-        (!parts.is_empty()).then(|| {
+        let random = (!parts.is_empty()).then(|| {
             format!(
                 "Random values decide here: {}. Real data may give other figures: name a file of yours, or \
                  describe how they are distributed, in a launch file",
                 parts.join("; ")
             )
-        })
+        });
+        let sentences: Vec<String> = random.into_iter().chain(chosen_note(&constants)).collect();
+        (!sentences.is_empty()).then(|| sentences.join(". "))
     }
 
     /// Whether devices of several widths stand beside each other: lane slots compare across them, and
@@ -475,6 +484,36 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     } else {
         of_shader.or(device.and_then(|device| device.trust)).unwrap_or(Trust::Unknown)
     }
+}
+
+/// Says which numbers were chosen, and what follows them; `None` if none were.
+fn chosen_note(made_up: &[&MadeUp]) -> Option<String> {
+    let constants: Vec<&Constant> = made_up.iter().flat_map(|part| &part.constants).collect();
+    let mut numbers: Vec<String> = constants
+        .iter()
+        .take(CONSTANTS_NAMED)
+        .map(|constant| match constant.value {
+            value if value.fract() == 0.0 => format!("{} = {value}", constant.name),
+            value => format!("{} = {value:.4}", constant.name),
+        })
+        .collect();
+    if let Some(more @ 1..) = constants.len().checked_sub(CONSTANTS_NAMED) {
+        numbers.push(format!("{more} more"));
+    }
+    let lines: BTreeSet<u32> = made_up.iter().flat_map(|part| part.conditions.clone()).collect();
+    let (what, lines): (_, Vec<String>) = (
+        if lines.len() == 1 { "line" } else { "lines" },
+        lines.iter().map(u32::to_string).collect(),
+    );
+    (!numbers.is_empty()).then(|| {
+        format!(
+            "lanescope chose {}, which {what} {} of the shader {}: set yours in a launch file, which \
+             `--init` writes",
+            numbers.join(", "),
+            lines.join(", "),
+            if lines.len() == 1 { "follows" } else { "follow" },
+        )
+    })
 }
 
 /// Whether a branch or a number of turns follows contents that were made up.

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A buffer whose contents nobody gave, and what follows them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MadeUp {
     /// The shader's variable.
     pub buffer: String,
@@ -13,4 +13,16 @@ pub struct MadeUp {
     pub conditions: Vec<u32>,
     /// Lines, from 1, of the indices that follow its contents.
     pub indices: Vec<u32>,
+    /// The numbers of it that decide, where it holds no array: their values were chosen, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constants: Vec<Constant>,
+}
+
+/// A number that stands alone, and what was chosen for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Constant {
+    /// The variable, with the path of fields that leads to it: `view.center.x`.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
 }

@@ -6,18 +6,23 @@
 //!
 //! Made up are random values of a buffer or a texture that no launch file describes, and those that one asks
 //! for without a structure (`default`, `uniform`), as `--init` writes them; so are rows of a uniform length. A file, values, or a structure
-//! such as offsets or a permutation, is its author's choice. A number that stands alone (a count, a width)
-//! follows from n and is not random; nor are zeros.
+//! such as offsets or a permutation, is its author's choice; so are zeros. Of numbers that stand alone those
+//! are made up that decide how often a loop turns, and floats that decide anything: an integer that a branch
+//! alone follows is taken for a count, which is n.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ProfileRequest;
-use crate::kernel::{Fill, FillDescription, Launch};
+use crate::kernel::scalars::decode;
+use crate::kernel::{Buffer, Fill, FillDescription, Launch};
 use crate::layout::Shape;
 use crate::program::{Deciding, Program};
-use crate::record::MadeUp;
+use crate::record::{Constant, MadeUp};
 use crate::run::RunError;
 use crate::run::launched::programs;
+
+/// The most numbers of a buffer that are looked at.
+const CONSTANTS: usize = 64;
 
 /// Finds the buffers whose made-up contents decide something, in the order of the launch.
 ///
@@ -40,6 +45,7 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         for (name, deciding) in program {
             let sum = all.entry(name).or_default();
             sum.conditions.extend(deciding.conditions);
+            sum.turns.extend(deciding.turns);
             sum.indices.extend(deciding.indices);
         }
     }
@@ -53,17 +59,62 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
     let textures = launch.textures.iter().filter(|texture| texture.depends_on_seed());
     let made_up = buffers
         .chain(textures.map(|texture| &texture.name))
-        .filter(|name| !described.contains(name.as_str()));
-    Ok(made_up
+        .filter(|name| !described.contains(name.as_str()))
         .filter_map(|name| {
             let deciding = all.get(name)?;
             Some(MadeUp {
                 buffer: name.clone(),
                 conditions: deciding.conditions.iter().copied().collect(),
                 indices: deciding.indices.iter().copied().collect(),
+                constants: Vec::new(),
             })
-        })
-        .collect())
+        });
+    let alone = launch.buffers.iter().filter(|buffer| !described.contains(buffer.name.as_str()));
+    let mut shapes: BTreeMap<String, Shape> = BTreeMap::new();
+    for interface in programs(launch)?.iter().filter_map(|program| program.interface().ok()) {
+        shapes.extend(interface.resources.into_iter().map(|of| (of.name, of.shape)));
+    }
+    let constants = alone.filter_map(|buffer| {
+        let shape = shapes.get(&buffer.name).filter(|shape| !holds_array(shape))?;
+        find_constants(launch, buffer, shape, &all)
+    });
+    Ok(made_up.chain(constants).collect())
+}
+
+/// What the numbers of a buffer without arrays decide, of which nobody gave one.
+fn find_constants(
+    launch: &Launch,
+    buffer: &Buffer,
+    shape: &Shape,
+    all: &BTreeMap<String, Deciding>,
+) -> Option<MadeUp> {
+    let leaves = shape.leaves(CONSTANTS)?;
+    let bytes = launch.contents(buffer);
+    let mut found = MadeUp {
+        buffer: buffer.name.clone(),
+        conditions: Vec::new(),
+        indices: Vec::new(),
+        constants: Vec::new(),
+    };
+    let at = |offset: u64| bytes.get(usize::try_from(offset).ok()?..);
+    let mut conditions: BTreeSet<u32> = BTreeSet::new();
+    for leaf in leaves.iter().filter(|leaf| !leaf.atomic) {
+        let field = leaf.name.split(['.', '[']).next().filter(|field| !field.is_empty());
+        let within = field.map_or_else(String::new, |field| format!(".{field}"));
+        let Some(deciding) = all.get(&format!("{}{within}", buffer.name)) else { continue };
+        let lines = if leaf.scalar.is_float() { &deciding.conditions } else { &deciding.turns };
+        if lines.is_empty() {
+            continue;
+        }
+        conditions.extend(lines);
+        let dot = if leaf.name.is_empty() || leaf.name.starts_with(['.', '[']) { "" } else { "." };
+        found.constants.push(Constant {
+            name: format!("{}{dot}{}", buffer.name, leaf.name),
+            value: decode(leaf.scalar, at(leaf.offset)?),
+        });
+    }
+    found.conditions.extend(conditions);
+    (!found.constants.is_empty()).then_some(found)
 }
 
 /// Whether a fill asks for random values and nothing more; of offsets, for rows whose lengths nobody chose.

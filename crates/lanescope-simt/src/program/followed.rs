@@ -2,8 +2,8 @@
 //!
 //! Input: a module and the trees of its bodies. Output: for each load or atomic result of a buffer
 //! that the program also writes, whether a condition or an address follows its value, and the lines
-//! of those conditions; and for each buffer the lines of all conditions and addresses that follow anything
-//! in it ([`Deciding`]). Whether workgroups in fact exchange such a value is seen when the program
+//! of those conditions; and for each buffer, and each field of a buffer that is a struct, the lines of all
+//! conditions and addresses that follow anything in it ([`Deciding`]). Whether workgroups in fact exchange such a value is seen when the program
 //! runs, by the simulator. Nothing is changed; no value is worked out.
 //!
 //! # Method
@@ -15,7 +15,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use naga::{AddressSpace, Expression, Function, GlobalVariable, Handle, Module, Span, Statement};
+use naga::{
+    AddressSpace, Expression, Function, GlobalVariable, Handle, Module, ScalarKind, Span,
+    Statement, TypeInner,
+};
 
 use super::operands::of_expression;
 use super::source::Text;
@@ -46,12 +49,15 @@ impl Followed {
 pub struct Deciding {
     /// Lines of conditions, and of the loops that end by them.
     pub conditions: BTreeSet<u32>,
+    /// Of these the lines of loops whose number of turns follows it as a whole number, such as a limit; what
+    /// becomes a float on the way, such as the side of an image that places its rays, is no such number.
+    pub turns: BTreeSet<u32>,
     /// Lines of indices into buffers and workgroup memory.
     pub indices: BTreeSet<u32>,
 }
 
-/// Finds what follows the contents of each buffer, by the variable's name; those that decide nothing
-/// are left out.
+/// Finds what follows the contents of each buffer, by the variable's name, and of each field of a struct, by
+/// `variable.field`; those that decide nothing are left out.
 pub(crate) fn find_deciding(
     module: &Module,
     structure: &Structure,
@@ -84,6 +90,9 @@ fn build_graph<'a>(module: &'a Module, structure: &'a Structure, text: &'a Text)
 /// A value or a variable, by its number in the graph.
 type Vertex = usize;
 
+/// Where a walk ends.
+static NOWHERE: Vec<Vertex> = Vec::new();
+
 /// Where values come from, and what they decide.
 struct Graph<'a> {
     module: &'a Module,
@@ -95,10 +104,14 @@ struct Graph<'a> {
     functions: Vec<&'a Function>,
     /// For each vertex those that its value comes from.
     sources: Vec<Vec<Vertex>>,
-    /// The conditions and addresses, with the lines of conditions.
-    decides: Vec<(Vertex, BTreeSet<u32>)>,
+    /// The conditions and addresses, with the lines of conditions, and those of the loops that they end.
+    decides: Vec<(Vertex, BTreeSet<u32>, BTreeSet<u32>)>,
     /// The addresses again, with the lines of theirs.
     indices: Vec<(Vertex, u32)>,
+    /// The fields of each buffer that is a struct.
+    fields: BTreeMap<Handle<GlobalVariable>, Vec<Vertex>>,
+    /// Values that become floats.
+    floats: BTreeSet<Vertex>,
     /// Buffers that something is written to.
     written: BTreeSet<Handle<GlobalVariable>>,
     /// Values read from memory, and the buffer; `None` if it is an argument's.
@@ -113,6 +126,8 @@ struct Variable {
     shared: Option<Handle<GlobalVariable>>,
     /// Whether it is behind a pointer that a caller handed in.
     argument: bool,
+    /// The field of a struct that is shared; nothing where it is the whole, or none of a buffer's.
+    field: Option<usize>,
 }
 
 impl<'a> Graph<'a> {
@@ -138,14 +153,28 @@ impl<'a> Graph<'a> {
             });
             arguments.push(values.collect());
         }
+        let mut fields: BTreeMap<Handle<GlobalVariable>, Vec<Vertex>> = BTreeMap::new();
+        for (handle, variable) in module.global_variables.iter() {
+            let inner = &module.types[variable.ty].inner;
+            if let (Some(_), TypeInner::Struct { members, .. }) = (&variable.binding, inner) {
+                fields.insert(handle, (next..next + members.len()).collect());
+                next += members.len();
+            }
+        }
+        let mut sources = vec![Vec::new(); next];
+        for (buffer, fields) in &fields {
+            fields.iter().for_each(|field| sources[*field].push(buffer.index()));
+        }
         Self {
             module,
             firsts,
             arguments,
             functions: functions.iter().map(|(function, _)| *function).collect(),
-            sources: vec![Vec::new(); next],
+            sources,
+            fields,
             decides: Vec::new(),
             indices: Vec::new(),
+            floats: BTreeSet::new(),
             written: BTreeSet::new(),
             reads: Vec::new(),
         }
@@ -176,38 +205,63 @@ impl<'a> Graph<'a> {
     fn variable(&self, function: usize, pointer: Handle<Expression>) -> Option<Variable> {
         let here = self.functions[function];
         let mut at = pointer;
+        let mut last = None;
         loop {
-            if let Expression::Access { base, .. } | Expression::AccessIndex { base, .. } =
-                here.expressions[at]
-            {
-                at = base;
+            if let Expression::AccessIndex { base, index } = here.expressions[at] {
+                (at, last) = (base, Some(index as usize));
+            } else if let Expression::Access { base, .. } = here.expressions[at] {
+                (at, last) = (base, None);
             } else if let Expression::LocalVariable(local) = here.expressions[at] {
                 let vertex = self.firsts[function] + here.expressions.len() + local.index();
-                return Some(Variable { vertex, shared: None, argument: false });
+                return Some(Variable { vertex, shared: None, argument: false, field: None });
             } else if let Expression::GlobalVariable(global) = here.expressions[at] {
                 let space = self.module.global_variables[global].space;
                 let shared = (space != AddressSpace::Private).then_some(global);
-                return Some(Variable { vertex: global.index(), shared, argument: false });
+                let field = last.filter(|_| self.fields.contains_key(&global));
+                return Some(Variable { vertex: global.index(), shared, argument: false, field });
             } else if let Expression::FunctionArgument(number) = here.expressions[at] {
                 let vertex = self.pointee(function, number);
-                return Some(Variable { vertex, shared: None, argument: true });
+                return Some(Variable { vertex, shared: None, argument: true, field: None });
             } else {
                 return None;
             }
         }
     }
 
-    /// Follows every condition and address back to the buffers that they come from.
+    /// What a value that is read there comes from: the field, or the whole with all its fields.
+    fn contents(&self, variable: Variable) -> Vec<Vertex> {
+        let global = variable.shared.filter(|_| !variable.argument);
+        let fields = global.and_then(|global| self.fields.get(&global));
+        match (fields, variable.field) {
+            (Some(fields), Some(field)) => vec![fields[field]],
+            (Some(fields), None) => {
+                std::iter::once(variable.vertex).chain(fields.iter().copied()).collect()
+            }
+            (None, _) => vec![variable.vertex],
+        }
+    }
+
+    /// Follows every condition and address back to the buffers, and the fields of structs, that they come from.
     fn decide_all(self) -> BTreeMap<String, Deciding> {
         let mut buffers: BTreeMap<Vertex, String> = BTreeMap::new();
         for (handle, variable) in self.module.global_variables.iter() {
-            if let (Some(_), Some(name)) = (&variable.binding, &variable.name) {
-                buffers.insert(handle.index(), name.clone());
+            let (Some(_), Some(name)) = (&variable.binding, &variable.name) else { continue };
+            buffers.insert(handle.index(), name.clone());
+            let inner = &self.module.types[variable.ty].inner;
+            if let (Some(fields), TypeInner::Struct { members, .. }) =
+                (self.fields.get(&handle), inner)
+            {
+                for (vertex, member) in fields.iter().zip(members) {
+                    let field = member.name.as_deref().unwrap_or_default();
+                    buffers.insert(*vertex, format!("{name}.{field}"));
+                }
             }
         }
         let mut decides: BTreeMap<Vertex, Deciding> = BTreeMap::new();
-        for (start, lines) in self.decides.iter().filter(|(_, lines)| !lines.is_empty()) {
-            decides.entry(*start).or_default().conditions.extend(lines);
+        for (start, lines, turns) in self.decides.iter().filter(|(_, lines, _)| !lines.is_empty()) {
+            let deciding = decides.entry(*start).or_default();
+            deciding.conditions.extend(lines);
+            deciding.turns.extend(turns);
         }
         for (start, line) in &self.indices {
             decides.entry(*start).or_default().indices.insert(*line);
@@ -228,6 +282,16 @@ impl<'a> Graph<'a> {
                         let deciding = found.entry(name.clone()).or_default();
                         deciding.conditions.extend(&more.conditions);
                         deciding.indices.extend(&more.indices);
+                    }
+                },
+            );
+            let Some(deciding) = found.get_mut(&name) else { continue };
+            seen.walk(
+                buffer,
+                |vertex| if self.floats.contains(&vertex) { &NOWHERE } else { &follows[vertex] },
+                |vertex| {
+                    if let Some(more) = decides.get(&vertex) {
+                        deciding.turns.extend(&more.turns);
                     }
                 },
             );
@@ -253,7 +317,7 @@ impl<'a> Graph<'a> {
             return followed;
         }
         let mut seen = Seen::new(self.sources.len());
-        for (start, lines) in &self.decides {
+        for (start, lines, _) in &self.decides {
             seen.walk(
                 *start,
                 |vertex| &self.sources[vertex],
@@ -322,6 +386,9 @@ impl Walk<'_, '_> {
                 let source = self.graph.value(self.index, operand);
                 self.graph.comes(result, source);
             }
+            if let Expression::As { kind: ScalarKind::Float, .. } = *expression {
+                self.graph.floats.insert(result);
+            }
             if let Expression::Load { pointer } = *expression {
                 self.read(handle, pointer);
             } else if let Expression::ImageLoad { image, coordinate, array_index, level, .. } =
@@ -342,7 +409,7 @@ impl Walk<'_, '_> {
                 let variable = self.graph.variable(self.index, base);
                 if variable.is_some_and(|variable| variable.shared.is_some() || variable.argument) {
                     let index = self.graph.value(self.index, index);
-                    self.graph.decides.push((index, BTreeSet::new()));
+                    self.graph.decides.push((index, BTreeSet::new(), BTreeSet::new()));
                     let line = self.line(self.function.expressions.get_span(handle));
                     self.graph.indices.extend(line.map(|line| (index, line)));
                 }
@@ -360,7 +427,7 @@ impl Walk<'_, '_> {
         let line = self.line(self.function.expressions.get_span(read));
         for index in indices {
             let index = self.graph.value(self.index, index);
-            self.graph.decides.push((index, BTreeSet::new()));
+            self.graph.decides.push((index, BTreeSet::new(), BTreeSet::new()));
             self.graph.indices.extend(line.map(|line| (index, line)));
         }
     }
@@ -369,7 +436,9 @@ impl Walk<'_, '_> {
     fn read(&mut self, value: Handle<Expression>, pointer: Handle<Expression>) {
         let stored = self.graph.value(self.index, value);
         if let Some(variable) = self.graph.variable(self.index, pointer) {
-            self.graph.comes(stored, variable.vertex);
+            for from in self.graph.contents(variable) {
+                self.graph.comes(stored, from);
+            }
             if variable.shared.is_some() || variable.argument {
                 self.graph.reads.push((self.index, value, variable.shared));
             }
@@ -424,10 +493,10 @@ impl Walk<'_, '_> {
         // A condition may stand on a line of its own, as that of `let won = …; if (won)` does.
         let spans = [self.function.expressions.get_span(condition), span];
         let mut lines: BTreeSet<u32> = spans.iter().filter_map(|span| self.line(*span)).collect();
-        if leaves {
-            lines.extend(self.loops.iter().flatten());
-        }
-        self.graph.decides.push((self.graph.value(self.index, condition), lines));
+        let loops = self.loops.iter().filter(|_| leaves).flatten();
+        let turns: BTreeSet<u32> = loops.copied().collect();
+        lines.extend(&turns);
+        self.graph.decides.push((self.graph.value(self.index, condition), lines, turns));
     }
 
     /// The line on which something begins; nothing for what the parser made up.
@@ -472,7 +541,9 @@ impl Walk<'_, '_> {
         for (&argument, number) in arguments.iter().zip(0..) {
             if let Some(variable) = self.graph.variable(self.index, argument) {
                 let inside = self.graph.pointee(callee, number);
-                self.graph.comes(inside, variable.vertex);
+                for from in self.graph.contents(variable) {
+                    self.graph.comes(inside, from);
+                }
                 self.graph.comes(variable.vertex, inside);
                 // The callee may write through it.
                 self.graph.written.extend(variable.shared);

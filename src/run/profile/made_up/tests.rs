@@ -27,7 +27,9 @@ fn made_up(source: &str, launch_file: Option<&str>) -> Vec<String> {
     let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
     let found = find_made_up(&request, &launch).expect("a shader");
     let line = |buffer: MadeUp| {
-        format!("{}: {:?}; {:?}", buffer.buffer, buffer.conditions, buffer.indices)
+        let constants = buffer.constants.iter().map(|of| format!(" {} = {}", of.name, of.value));
+        let constants: String = constants.collect();
+        format!("{}: {:?}; {:?}{constants}", buffer.buffer, buffer.conditions, buffer.indices)
     };
     found.into_iter().map(line).collect()
 }
@@ -101,4 +103,41 @@ fn what_was_chosen_is_what_nobody_gave() {
     assert_eq!(chosen(Some([4, 1, 1]), None), [indices(), Chosen::Lengths]);
     let described = "[[dispatches]]\nentry_point = \"main\"\nworkgroups = 4\n";
     assert_eq!(chosen(None, Some(described)), [indices()]);
+}
+
+/// The limit of a loop and a float that decides are chosen; a count that a branch alone follows is n, and what
+/// decides nothing is not spoken of.
+#[test]
+fn numbers_that_stand_alone_are_named_where_turns_or_floats_follow_them() {
+    let text = "struct Params { n: u32, limit: u32, cut: f32, scale: f32, at: vec2f }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+fn turns() -> u32 { return params.limit; }
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    if id.x >= params.n { return; }
+    var v = params.scale * f32(id.x);
+    for (var j = 0u; j < turns(); j++) {
+        v = v * 0.5;
+    }
+    if v < params.cut { v = 1.0; }
+    y[id.x] = v + params.at.x;
+}
+";
+    let found = made_up(text, None);
+    let [params] = &found[..] else { panic!("{found:?}") };
+    assert!(
+        params.starts_with("params: [9, 12]; [] params.limit = 256 params.cut = 0."),
+        "{params}"
+    );
+    assert!(params.contains(" params.scale = 0.") && !params.contains("params.at"), "{params}");
+    // Where the whole is read, what follows one field may follow each.
+    let whole = text.replace("return params.limit", "let all = params; return all.limit");
+    let found = made_up(&whole, None);
+    assert!(found[0].contains("params.n = 256") && found[0].contains("params.at.y"), "{found:?}");
+    // A whole number that becomes a float on the way is the size of something, and no limit.
+    let side = text.replace("params.scale * f32(id.x)", "params.scale * f32(params.n)");
+    assert_eq!(made_up(&side, None), [params.clone()]);
+    let described = "[[buffers]]\nname = \"params\"\ntype = \"u32\"\nelements = 6\nfill = { values = [256, 8, 0, 0, 0, 0] }\n";
+    assert_eq!(made_up(text, Some(described)), Vec::<String>::new());
 }
