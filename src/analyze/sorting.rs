@@ -44,12 +44,37 @@ pub struct SpeedCurve {
     pub axis: String,
     /// What sentences call it.
     pub axis_words: String,
-    /// The others.
+    /// The words that the baseline has no parameter for: they make variants of the kernel, such as `sort=before`.
+    pub variant: BTreeMap<String, Value>,
+    /// The other parameters.
     pub fixed: BTreeMap<String, Value>,
     /// Those of the others that have another value than they usually have.
     pub unusual: BTreeSet<String>,
     /// The parameter's value and the speed-up, in rising order of the value; 1 is as fast.
     pub points: Vec<(f64, f64)>,
+}
+
+impl SpeedCurve {
+    /// The kernel's full name, with its variant where it has any: `moe/sorted (sort=before)`.
+    pub fn kernel_variant(&self) -> String {
+        name_variant(&self.kernel, &self.variant)
+    }
+}
+
+/// A kernel's name with the words of its variant, where it has any.
+fn name_variant(kernel: &str, variant: &BTreeMap<String, Value>) -> String {
+    if variant.is_empty() {
+        return kernel.to_owned();
+    }
+    format!("{kernel} ({})", parameters_text(variant, &[]))
+}
+
+/// The words that a kernel has and its baseline has no parameter for.
+fn variant(kernel: &Measurement, baseline: &Measurement) -> BTreeMap<String, Value> {
+    let own = kernel.parameters.iter().filter(|(name, value)| {
+        matches!(value, Value::Name(_)) && !baseline.parameters.contains_key(*name)
+    });
+    own.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Where along its axis a curve lies at 1 or above; values between points are interpolated on
@@ -141,8 +166,10 @@ fn every_curve(run: &Run) -> Vec<SpeedCurve> {
             let label = device_label(run, &kernel.device);
             let mut fixed = kernel.parameters.clone();
             fixed.remove(&axis);
+            let variant = variant(kernel, baseline);
+            fixed.retain(|name, _| !variant.contains_key(name));
             let key = [
-                kernel.kernel.clone(),
+                name_variant(&kernel.kernel, &variant),
                 baseline.kernel.clone(),
                 label.clone(),
                 parameters_text(&fixed, &[]),
@@ -154,6 +181,7 @@ fn every_curve(run: &Run) -> Vec<SpeedCurve> {
                 axis: axis.clone(),
                 axis_words: words.clone(),
                 unusual: usual.unusual(&fixed),
+                variant,
                 fixed,
                 points: Vec::new(),
             });

@@ -386,7 +386,7 @@ fn line(
 fn words(sheet: &SpeedSheet, (number, curve): (usize, &SpeedCurve)) -> String {
     let device = sheet.label.is_none().then(|| curve.label.clone());
     let own = Some(own_parameters(sheet, curve).join(", ")).filter(|own| !own.is_empty());
-    let name = Some(short_name(&curve.kernel).to_owned());
+    let name = Some(short_name(&curve.kernel_variant()).to_owned());
     let who: Vec<String> = [name, device, own].into_iter().flatten().collect();
     let last = curve.points.last().map_or(1.0, |(_, y)| *y);
     let crossing = crossing(sheet, curve);

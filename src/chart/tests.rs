@@ -100,6 +100,7 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
         axis: "rounds".to_owned(),
         axis_words: "number of rounds".to_owned(),
         unusual: BTreeSet::new(),
+        variant: BTreeMap::new(),
         fixed: [("density".to_owned(), Value::Real(density))].into(),
         points: points.to_vec(),
     };

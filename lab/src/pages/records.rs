@@ -553,7 +553,11 @@ fn crossover(run: &Run, selection: &str, axis: &str) -> Result<String, Error> {
     let wanted = Selection::parse(selection)?;
     let found: BTreeSet<String> = analyze::speed_curves(run)
         .iter()
-        .filter(|curve| curve.axis == axis && wanted.means(&curve.kernel, &curve.fixed, None))
+        .filter(|curve| {
+            let mut parameters = curve.fixed.clone();
+            parameters.extend(curve.variant.clone());
+            curve.axis == axis && wanted.means(&curve.kernel, &parameters, None)
+        })
         .map(|curve| analyze::crossover(curve).words(curve))
         .collect();
     let mut found = found.into_iter();

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{number, pairs};
+use super::{name_variant, number, pairs, variant};
 use crate::analyze::counts::active_lanes_mean;
 use crate::analyze::names::{
     SIZE, device_label, family, is_simulated, parameters_text, short_name,
@@ -64,11 +64,14 @@ fn compare_family(
     let all = pairs.len();
     let usual = Usual::from_run(run);
     keep_usual(&mut pairs, |(kernel, _)| usual.count(&kernel.parameters));
-    // Of each kernel and device the largest.
-    let mut largest: BTreeMap<(&str, &str), (&Measurement, &Measurement)> = BTreeMap::new();
+    // Of each variant of a kernel and device the largest.
+    let named = |(kernel, baseline): (&Measurement, &Measurement)| {
+        name_variant(&kernel.kernel, &variant(kernel, baseline))
+    };
+    let mut largest: BTreeMap<(String, &str), (&Measurement, &Measurement)> = BTreeMap::new();
     for pair in pairs {
         let size = |measurement: &Measurement| number(measurement, SIZE).unwrap_or(0.0);
-        let known = largest.entry((&pair.0.kernel, &pair.0.device)).or_insert(pair);
+        let known = largest.entry((named(pair), &pair.0.device)).or_insert(pair);
         if size(pair.0) > size(known.0) {
             *known = pair;
         }
@@ -77,11 +80,16 @@ fn compare_family(
         .into_values()
         .filter_map(|(kernel, baseline)| {
             Some(BeforeAfterRow {
-                kernel: short_name(&kernel.kernel).to_owned(),
+                kernel: short_name(&named((kernel, baseline))).to_owned(),
                 baseline: short_name(&baseline.kernel).to_owned(),
                 label: device_label(run, &kernel.device),
                 simulated: is_simulated(run, kernel),
-                parameters: parameters_text(&kernel.parameters, &[]),
+                parameters: {
+                    // These stand with the name.
+                    let own = variant(kernel, baseline);
+                    let own: Vec<&str> = own.keys().map(String::as_str).collect();
+                    parameters_text(&kernel.parameters, &own)
+                },
                 width: kernel.subgroup_width?,
                 lanes: [active_lanes_mean(baseline)?, active_lanes_mean(kernel)?],
             })

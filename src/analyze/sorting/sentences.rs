@@ -136,10 +136,11 @@ fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
         told.iter().map(place).collect::<Vec<Option<usize>>>()
     };
     let combinations: BTreeSet<Vec<Option<usize>>> = curves.iter().map(places).collect();
-    let kernels: BTreeSet<&str> = curves.iter().map(|curve| short_name(&curve.kernel)).collect();
+    let name = |curve: &SpeedCurve| short_name(&curve.kernel_variant()).to_owned();
+    let kernels: BTreeSet<String> = curves.iter().map(name).collect();
     let row = |combination: &Vec<Option<usize>>| {
         let of = || curves.iter().filter(|curve| places(curve) == *combination);
-        let cell = |kernel: &&str| of().find(|curve| short_name(&curve.kernel) == *kernel);
+        let cell = |kernel: &String| of().find(|curve| name(curve) == *kernel);
         let found: Vec<Option<&SpeedCurve>> = kernels.iter().map(cell).collect();
         let words = |curve: &SpeedCurve| crossover(curve).words(curve);
         let last = |curve: &SpeedCurve| Some(curve.points.last()?.1);
@@ -156,7 +157,7 @@ fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
         baseline: first.baseline.clone(),
         axis: first.axis.clone(),
         shared: shared.collect(),
-        kernels: kernels.iter().map(|kernel| (*kernel).to_owned()).collect(),
+        kernels: kernels.iter().cloned().collect(),
         rows: combinations.iter().map(row).collect(),
         parameters: told.into_iter().cloned().collect(),
     })
@@ -190,6 +191,7 @@ fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
         };
         let mut fixed = curve.fixed.clone();
         fixed.retain(|name, _| !shared.contains_key(name));
+        fixed.extend(curve.variant.clone());
         let name = match (short_name(&curve.kernel), parameters_text(&fixed, &[])) {
             (name, fixed) if fixed.is_empty() => name.to_owned(),
             (name, fixed) => format!("{name} ({fixed})"),

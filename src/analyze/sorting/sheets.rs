@@ -38,10 +38,10 @@ pub struct SpeedSheet {
     pub not_shown: usize,
 }
 
-/// The curves of one kernel.
+/// The curves of one kernel, or of a variant of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpeedPanel {
-    /// The kernel's full name; `None` if there are several.
+    /// The kernel's full name, with its variant; `None` if there are several.
     pub kernel: Option<String>,
     /// The curves, by rising value of the series' parameter.
     pub curves: Vec<SpeedCurve>,
@@ -179,15 +179,15 @@ fn panels(curves: &[&SpeedCurve], series: Option<&str>) -> Vec<SpeedPanel> {
         }
         _ => curves.to_vec(),
     };
-    let mut panels: BTreeMap<&str, Vec<SpeedCurve>> = BTreeMap::new();
+    let mut panels: BTreeMap<String, Vec<SpeedCurve>> = BTreeMap::new();
     for curve in drawn {
-        panels.entry(curve.kernel.as_str()).or_default().push(curve.clone());
+        panels.entry(curve.kernel_variant()).or_default().push(curve.clone());
     }
     panels
         .into_iter()
         .map(|(kernel, mut curves)| {
             curves.truncate(CURVES_MAX);
-            SpeedPanel { kernel: Some(kernel.to_owned()), curves }
+            SpeedPanel { kernel: Some(kernel), curves }
         })
         .collect()
 }
