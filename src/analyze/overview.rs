@@ -54,10 +54,7 @@ pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
     if !all_well {
         sentences.push(launches.clone());
     }
-    for device in &summary.devices {
-        sentences.extend(describe_largest_ratio(run, device));
-        sentences.extend(describe_removed_work(device));
-    }
+    sentences.extend(cost_sentences(run, summary));
     let widths = width_sentences(run);
     sentences.extend(widths.first().cloned());
     let mut last: Vec<String> = describe_agreement(run).into_iter().collect();
@@ -70,6 +67,51 @@ pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
     sentences.extend(last);
     sentences.truncate(SENTENCES_MAX);
     sentences
+}
+
+/// What kernels cost over their baselines: as measured, and by counting where nothing was.
+pub fn cost_sentences(run: &Run, summary: &Summary) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for device in &summary.devices {
+        sentences.extend(describe_largest_ratio(run, device));
+        sentences.extend(describe_removed_work(device));
+    }
+    if sentences.is_empty() {
+        sentences.extend(describe_counted_ratios(summary));
+    }
+    sentences
+}
+
+/// What counting says of kernels over their baselines, on the first device and all that say the same.
+fn describe_counted_ratios(summary: &Summary) -> Option<String> {
+    let found = |device: &DeviceSummary| {
+        let ratios = device.rows.iter().filter(|row| row.time_ratio != TimeRatio::Baseline);
+        let mut ratios: Vec<(String, String, f64)> = ratios
+            .filter_map(|row| {
+                let baseline = short_name(row.baseline.as_deref()?).to_owned();
+                Some((name(device, row), baseline, row.time_ratio_predicted?))
+            })
+            .collect();
+        ratios.sort_by(|a, b| b.2.total_cmp(&a.2));
+        let part = |(kernel, baseline, ratio): &(String, String, f64)| {
+            (kernel.clone(), baseline.clone(), text::ratio(*ratio))
+        };
+        Some((part(ratios.first()?), ratios.last().filter(|_| ratios.len() > 1).map(part)))
+    };
+    let all: Vec<_> =
+        summary.devices.iter().filter_map(|device| Some((&device.label, found(device)?))).collect();
+    let (_, first) = all.first()?;
+    let labels: Vec<String> =
+        all.iter().filter(|(_, of)| of == first).map(|(label, _)| (*label).clone()).collect();
+    let ((kernel, baseline, most), least) = first;
+    let least = least.as_ref().map_or(String::new(), |(kernel, of, ratio)| {
+        let of = if of == baseline { String::new() } else { format!(" those of {of}") };
+        format!(", the most, and {kernel} {ratio} times{of}, the least")
+    });
+    Some(format!(
+        "Counted on {}, {kernel} costs {most} times the lane slots of {baseline}{least}.",
+        join_names(&labels)
+    ))
 }
 
 /// `one`, `one and another`, `one, another and a third`.

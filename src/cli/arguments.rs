@@ -28,6 +28,16 @@ const HOW: &str = "Options of run: counting and timing";
 const LIMITS: &str = "Options of run: limits";
 const OUTPUT: &str = "Options of run: what is written";
 
+/// What stands below the options of `run`; families have names that `list` knows.
+const RUN_EXAMPLES: &str = "\
+Examples (`lanescope list` names the families and their kernels):
+  lanescope run FAMILY --device sim:32 --device sim:64
+      what 64 lanes cost over 32, on any machine
+  lanescope run FAMILY/KERNEL -a n[pow2]=[10:20:2] --export-csv sweep.csv
+      on every GPU that is found, at n = 2^10, 2^12 … 2^20
+  lanescope run FAMILY --quick --no-timing --memory
+      counts alone, and what accesses cost in a model";
+
 /// Shows which lanes a GPU wastes.
 #[derive(Debug, Parser)]
 #[command(
@@ -56,6 +66,7 @@ pub(crate) enum Command {
     /// Show which lines of a WGSL compute shader of your own waste lanes
     Profile(ProfileArguments),
     /// Count, time and verify kernels of the catalogue (the job where no command is named)
+    #[command(after_help = RUN_EXAMPLES)]
     Run(RunArguments),
     /// Show devices, the widths they report and run, timers, and the self-test of counting
     Doctor(DoctorArguments),

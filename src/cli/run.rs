@@ -125,8 +125,10 @@ const WIDTH_ROWS_MAX: usize = 12;
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
 pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
     let columns = terminal_columns();
-    for sentence in analyze::width_sentences(run).iter().take(SENTENCES_AT_TOP) {
-        writeln!(out, "{}", fold(sentence, "", columns))?;
+    let costs = analyze::cost_sentences(run, &analyze::summary(run));
+    let widths = analyze::width_sentences(run).into_iter().take(SENTENCES_AT_TOP);
+    for sentence in costs.into_iter().chain(widths) {
+        writeln!(out, "{}", fold(&sentence, "", columns))?;
     }
     // The first says what 64 lanes cost; how that comes about is for the page, where it is long.
     let mut of_widths = 0;

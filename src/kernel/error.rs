@@ -38,7 +38,7 @@ pub enum KernelError {
         error: std::io::Error,
     },
     /// There is no kernel and no family of this name.
-    #[error("there is no kernel or family {name:?}{hint}; `lanescope list` shows all")]
+    #[error("there is no kernel or family {name:?}; `lanescope list` shows all{hint}")]
     Unknown {
         /// What was asked for.
         name: String,

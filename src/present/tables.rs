@@ -164,12 +164,16 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
     };
     let mut table = Table::new(title, columns);
     let (shown, _) = device.usual(rows_max);
+    let has_ratios = device
+        .rows
+        .iter()
+        .any(|row| matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_)));
     let mut rest = shown.rows.iter().peekable();
     for row in &device.rows {
         // What is shown stands in the order of the whole.
         let folded = rest.next_if(|next| *next == row).is_none();
         let rows = if folded { &mut table.rows_folded } else { &mut table.rows };
-        rows.push(summary_cells(row, device.beside_other_widths));
+        rows.push(summary_cells(row, device.beside_other_widths, has_ratios));
     }
     table.without_empty(&[
         "simulated",
@@ -183,7 +187,15 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
     ])
 }
 
-fn summary_cells(row: &SummaryRow, beside_other_widths: bool) -> Vec<Cell> {
+fn summary_cells(row: &SummaryRow, beside_other_widths: bool, has_ratios: bool) -> Vec<Cell> {
+    let ratio = time_ratio(&row.time_ratio);
+    let predicted = Cell::from_option(row.time_ratio_predicted, Cell::Factor);
+    // Where no ratio was measured, what is predicted says which row is the baseline.
+    let (ratio, predicted) = match row.time_ratio {
+        _ if has_ratios => (ratio, predicted),
+        TimeRatio::Baseline => (Cell::none(), ratio),
+        _ => (Cell::none(), predicted),
+    };
     let published = row.published.as_ref();
     let mut flags = row.flags.clone();
     flags.sort();
@@ -202,8 +214,8 @@ fn summary_cells(row: &SummaryRow, beside_other_widths: bool) -> Vec<Cell> {
         Cell::from_option(row.time, |time| {
             Cell::Measured(time.median, time.interval, Some(time.noise))
         }),
-        time_ratio(&row.time_ratio),
-        Cell::from_option(row.time_ratio_predicted, Cell::Factor),
+        ratio,
+        predicted,
         Cell::from_option(row.bandwidth, |found| Cell::Rate(found.bytes_per_s, "B/s")),
         Cell::from_option(row.bandwidth.and_then(|found| found.copy_rate), Cell::Percent),
         Cell::Flags(flags),

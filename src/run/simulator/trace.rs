@@ -1,8 +1,8 @@
 //! What the lanes of one subgroup do, operation by operation.
 //!
 //! Input: the blocks that subgroups execute, as the simulator runs a dispatch. Output: a [`Trace`] of the
-//! first operations of one subgroup of the first workgroups, and how unlike the subgroups of these and of some
-//! others are. It changes nothing of what is executed.
+//! first operations of one subgroup, chosen among those of the first workgroups and of some at even distances, and
+//! how unlike the subgroups are. It changes nothing of what is executed.
 //!
 //! So that the pictures of two widths show the same invocations, the choice does not depend on the width: it falls
 //! on the [`GROUP`] neighbours of which the one with most to do has most more to do than the others. A subgroup of
@@ -23,6 +23,12 @@ pub(super) const OPERATIONS_MAX: u64 = 256;
 
 /// Workgroups from the first on whose subgroups are looked at.
 const WORKGROUPS: u64 = 16;
+
+/// Workgroups from the first on of which a subgroup may be chosen.
+const CHOICE_FIRST: u64 = 4;
+
+/// About how many others a subgroup may be chosen of, at even distances.
+const CHOICE_WORKGROUPS: u64 = 12;
 
 /// Neighbouring invocations among which is chosen, at every width up to this.
 const GROUP: u32 = 64;
@@ -46,6 +52,8 @@ pub(super) struct Tracer {
     operations: Arc<[u64]>,
     /// How far those workgroups lie apart that are looked at beyond the first.
     distance: u64,
+    /// How far those lie apart of which a subgroup may be chosen, a multiple of `distance`.
+    choice_distance: u64,
     /// By workgroup and subgroup, so that the first of equals is the same in every run.
     strands: BTreeMap<(u64, u32), Strand>,
     /// The one that was seen last: a subgroup executes many blocks in a row.
@@ -147,7 +155,20 @@ impl Tracer {
         let operations = program.blocks().iter().map(|block| block.ops).collect();
         let all = workgroups.iter().map(|count| u64::from(*count)).product::<u64>();
         let distance = all.div_ceil(SPREAD_WORKGROUPS).max(1);
-        Self { operations, distance, strands: BTreeMap::new(), held: None, rests: false }
+        let choice_distance = distance * all.div_ceil(distance).div_ceil(CHOICE_WORKGROUPS).max(1);
+        Self {
+            operations,
+            distance,
+            choice_distance,
+            strands: BTreeMap::new(),
+            held: None,
+            rests: false,
+        }
+    }
+
+    /// Whether a subgroup of a workgroup may be chosen.
+    fn may_choose(&self, workgroup: u64) -> bool {
+        workgroup < CHOICE_FIRST || workgroup.is_multiple_of(self.choice_distance)
     }
 
     /// What is known of a subgroup.
@@ -186,8 +207,8 @@ impl Tracer {
         let spread = self.spread(width);
         let each = (GROUP / width.lanes()).max(1);
         let mut groups: BTreeMap<(u64, u32), Vec<(u32, Strand)>> = BTreeMap::new();
-        for ((workgroup, subgroup), strand) in self.strands {
-            if workgroup < WORKGROUPS {
+        for ((workgroup, subgroup), strand) in std::mem::take(&mut self.strands) {
+            if self.may_choose(workgroup) {
                 groups.entry((workgroup, subgroup / each)).or_default().push((subgroup, strand));
             }
         }
@@ -222,13 +243,12 @@ impl Observer for Tracer {
         let operations = self.operations.get(block.index()).copied().unwrap_or(0);
         if operations > 0 {
             let lanes = operations * u64::from(active.count_ones());
+            let may_choose = self.may_choose(place.workgroup);
             let strand = self.strand((place.workgroup, place.subgroup));
             strand.whole[0] += operations;
             strand.whole[1] += lanes;
             // Once every lane has done enough to choose by, nothing more is looked at.
-            if place.workgroup < WORKGROUPS
-                && (strand.operations < OPERATIONS_MAX || active & !strand.known != 0)
-            {
+            if may_choose && (strand.operations < OPERATIONS_MAX || active & !strand.known != 0) {
                 strand.add(block, operations, lanes, active);
             }
         }
@@ -241,6 +261,7 @@ impl ForkObserver for Tracer {
         Self {
             operations: Arc::clone(&self.operations),
             distance: self.distance,
+            choice_distance: self.choice_distance,
             strands: BTreeMap::new(),
             held: None,
             rests: self.rests,
