@@ -6,11 +6,11 @@
 use serde::Deserialize;
 
 use super::selector::Selector;
-use crate::kernel::KernelError;
 use crate::kernel::format::Formula;
+use crate::kernel::{KernelError, embedded_text};
 
-/// The ledger, as committed.
-const LEDGER: &str = include_str!("../../shaders/claims.toml");
+/// The ledger's file beside the families.
+const LEDGER: &str = "claims.toml";
 
 /// A statement of the ledger.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -561,7 +561,7 @@ struct Ledger {
 ///
 /// Where the ledger cannot be read, or a rule in it; a test shows that the committed file has none of them.
 pub fn ledger() -> Result<Vec<Claim>, LedgerError> {
-    parse(LEDGER)
+    parse(embedded_text(LEDGER).unwrap_or_default())
 }
 
 /// Reads a ledger.

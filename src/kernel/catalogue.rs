@@ -16,6 +16,11 @@ use crate::record::{Run, Value};
 
 static SHADERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/shaders");
 
+/// The text of an embedded file, by its path below `shaders`; `None` if there is no such text.
+pub fn embedded_text(path: &str) -> Option<&'static str> {
+    SHADERS.get_file(path)?.contents_utf8()
+}
+
 /// What the files of parts that kernels share end in.
 const PART: &str = ".part.wgsl";
 

@@ -42,7 +42,7 @@ pub mod shape;
 pub mod texture_description;
 pub mod textures;
 
-pub use catalogue::{Catalogue, DeviceClass, SEED, near_matches};
+pub use catalogue::{Catalogue, DeviceClass, SEED, embedded_text, near_matches};
 pub use described::{Kernel, KernelLanguage};
 pub use dispatches::{Dispatch, Native, Workgroups};
 pub use error::KernelError;
