@@ -44,6 +44,7 @@ mod races;
 #[cfg(target_os = "linux")]
 mod radv;
 mod random;
+mod records;
 mod sorting;
 mod support;
 mod textures;

@@ -50,16 +50,24 @@ fn every_committed_run_is_whole_and_from_a_clean_commit() {
     }
 }
 
-/// A figure of an older rule must not pass for one of today's: each such record is named in one place.
+/// A figure of an older rule must not pass for one of today's: what is older has times alone.
 #[test]
-fn records_of_an_older_counting_rule_are_listed_to_be_measured_again() {
-    let list = include_str!("../results/counting_rule_1.txt");
-    let listed: BTreeSet<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
-    let names: Vec<String> = records::files().into_keys().collect();
-    let rule = |name: &str| load(name).counting_rule;
-    let older: BTreeSet<&str> =
-        names.iter().map(String::as_str).filter(|name| rule(name) != COUNTING_RULE).collect();
-    assert_eq!(older, listed);
+fn no_record_has_counts_of_an_older_counting_rule() {
+    let mut times_alone = 0;
+    for name in records::files().into_keys() {
+        let run = load(&name);
+        if run.counting_rule == COUNTING_RULE {
+            continue;
+        }
+        times_alone += 1;
+        for measurement in &run.measurements {
+            let what = format!("{name}: {}", measurement.kernel);
+            assert_eq!(measurement.active_lanes_mean, None, "{what}");
+            assert!(measurement.dispatches.iter().all(|d| d.blocks.is_empty()), "{what}");
+            assert!(measurement.time.is_some(), "{what}");
+        }
+    }
+    assert!(times_alone > 0, "where none is left, this test has nothing to hold");
 }
 
 #[test]
@@ -67,11 +75,16 @@ fn every_device_counts_what_the_simulator_counts() {
     for name in WITH_SIMULATOR {
         let run = load(name);
         let rows = analyze::agreements(&run);
-        let devices = run.measurements.iter().filter(|m| m.device.starts_with("wgpu")).count();
+        let is_pattern = |kernel: &str| kernel.starts_with("five_patterns/");
+        let measured = run.measurements.iter();
+        let devices = measured.filter(|m| m.device.starts_with("wgpu") && is_pattern(&m.kernel));
+        let devices = devices.count();
         assert!(devices >= 5, "{name}");
-        assert_eq!(rows.len(), devices, "{name}: each measurement has its twin");
+        let twins = rows.iter().filter(|row| is_pattern(&row.kernel)).count();
+        assert_eq!(twins, devices, "{name}: each measurement of the patterns has its twin");
         for row in rows {
-            assert!(row.agreement.blocks_compared >= 8, "{name} {}", row.kernel);
+            let least = if is_pattern(&row.kernel) { 8 } else { 4 };
+            assert!(row.agreement.blocks_compared >= least, "{name} {}", row.kernel);
             assert_eq!(row.agreement.differences, [], "{name} {}", row.kernel);
         }
     }
@@ -83,7 +96,7 @@ fn cuda_counts_what_the_simulator_counts() {
     let run = load("h200-cuda-vulkan/five_patterns-hot_loops");
     assert_eq!((run.tool.git_dirty, run.tool.git_sha.is_some()), (Some(false), true));
     let of = |device: &str| run.measurements.iter().filter(|m| m.device == device).count();
-    assert_eq!([of("cuda:0"), of("wgpu:0"), of("sim:32")], [20; 3]);
+    assert_eq!([of("cuda:0"), of("wgpu:0"), of("sim:32")], [21; 3]);
     for measurement in &run.measurements {
         assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.error);
         let checked = measurement.kernel.starts_with("five_patterns/");
@@ -94,10 +107,42 @@ fn cuda_counts_what_the_simulator_counts() {
         assert!(time.is_none_or(|time| time.stop_rule_met), "{}", measurement.kernel);
     }
     let rows = analyze::agreements(&run);
-    assert_eq!(rows.len(), 40);
+    assert_eq!(rows.len(), 42);
     for row in &rows {
+        // Rays end by square roots, which GPUs round another way: a step more or less for a few of them.
+        let rounded = row.kernel == "hot_loops/raymarch";
+        let differences = row.agreement.differences.iter();
+        let apart = differences.map(|difference| {
+            let (Some(left), Some(right)) = (difference.left, difference.right) else {
+                return f64::MAX;
+            };
+            (left as f64 / right as f64 - 1.0).abs()
+        });
+        let most = apart.fold(0.0, f64::max);
+        assert!(most <= if rounded { 1e-4 } else { 0.0 }, "{} {}: {most}", row.label, row.kernel);
+    }
+}
+
+/// The family of grain on a GPU, through both interfaces: its counts are the simulator's, which tests hold to
+/// formulas.
+#[test]
+fn grain_counts_on_a_gpu_what_the_simulator_counts() {
+    let run = load("h100-cuda-vulkan/grain-all");
+    let rows = analyze::agreements(&run);
+    assert_eq!(rows.len(), 20, "the points that the simulator ran at the same size");
+    for row in &rows {
+        assert!(row.agreement.blocks_compared >= 4, "{} {}", row.label, row.kernel);
         assert_eq!(row.agreement.differences, [], "{} {}", row.label, row.kernel);
     }
+    let points = run.measurements.iter().filter(|m| m.device != "sim:32");
+    assert!(points.clone().all(|m| m.output == Output::Verified), "each output is right");
+    let expected = points.flat_map(|m| &m.dispatches[0].blocks).filter_map(|block| {
+        let lanes = block.lanes.0 as f64 / block.executions.0 as f64;
+        block.active_lanes_mean_expected.map(|expected| lanes / expected)
+    });
+    let ratios: Vec<f64> = expected.collect();
+    assert!(ratios.len() > 60, "{}", ratios.len());
+    assert!(ratios.iter().all(|ratio| (ratio - 1.0).abs() < 0.03), "{ratios:?}");
 }
 
 /// By every instrument: counters of all that ran through CUDA, and times that differ by a tenth at most.
@@ -184,7 +229,7 @@ fn the_compiler_removed_the_work_of_two_published_kernels() {
     let summary = analyze::summary(&run);
     let rows = || summary.devices[0].rows.iter();
     let form = |row: &analyze::SummaryRow, name: &str| {
-        row.parameters["form"] == Value::Name(name.to_owned())
+        row.parameters.get("form") == Some(&Value::Name(name.to_owned()))
     };
     let mut sealed = 0;
     for row in rows().filter(|row| form(row, "sealed")) {
@@ -199,7 +244,7 @@ fn the_compiler_removed_the_work_of_two_published_kernels() {
 }
 
 /// The run with hardware counters; `other/ncu` has what `ncu` printed of the same launches.
-const COUNTERS: &str = "h200-cuda/five_patterns-counters";
+const COUNTERS: &str = "h100-cuda/five_patterns-counters";
 
 /// What `ncu` printed of each launch, by the figure's name, in the order of the launches.
 fn ncu() -> Vec<std::collections::BTreeMap<String, f64>> {
@@ -469,7 +514,7 @@ fn what_a_known_time_comes_from_is_told() {
     let removed = verdicts(patterns, "five_patterns/branch_by_lane", &form("published"));
     assert!(removed.iter().all(Option::is_none), "{removed:?}");
     let occupancy = "h200-vulkan/occupancy-all";
-    let neighbours = verdicts(occupancy, "occupancy/strided", &at("stride", 2));
+    let neighbours = verdicts(occupancy, "occupancy/strided", &at("stride", 1));
     assert!(neighbours.iter().all(|verdict| *verdict == Some(Memory)), "{neighbours:?}");
     let latency = verdicts(occupancy, "occupancy/latency_hiding", &|_| true);
     assert!(latency.iter().all(|verdict| *verdict == Some(Neither)), "{latency:?}");

@@ -14,6 +14,7 @@ use libtest_mimic::Trial;
 use tempfile::TempDir;
 
 use crate::grain::{Point, compare, pairs, simulate, slots};
+use crate::records;
 use crate::support::program;
 use crate::support::trials_of;
 
@@ -203,12 +204,11 @@ fn committed() {
     }
 }
 
-/// One committed record each of the simulator, two drivers of the processor and a GPU: what it decides, and against
-/// whom, as its run said.
+/// One committed record each of the simulator, two drivers of the processor and a GPU through Vulkan and through
+/// CUDA: what it decides, and against whom, as its run said.
 fn systems() {
-    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/records");
     let folder = tempfile::tempdir().unwrap();
-    // What only some of them can say: lanes at 64, outputs of a driver, times of a GPU.
+    // What only some of them can say: lanes at 64, outputs of a driver, times of a GPU, its counters.
     let said = [
         ("simulator/claims-widths", "simt-warp-index-never", "holds only where"),
         ("simulator/claims-widths", "simt-its-not-faster", "not testable here"),
@@ -218,16 +218,14 @@ fn systems() {
         ("swiftshader/claims-all", "mastery-warp-identity", "holds"),
         ("h200-vulkan/claims-all", "masked-speedup-2-3", "contradicted"),
         ("h200-vulkan/claims-all", "simt-its-not-faster", "holds"),
+        ("h200-vulkan/claims-all", "mastery-schedulers-2-4", "not testable here"),
+        ("h200-cuda/claims-all", "mastery-schedulers-2-4", "contradicted"),
+        ("h200-cuda/claims-all", "simt-one-issue-per-cycle", "holds"),
     ];
     let mut found: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
     for (record, claim, verdict) in said {
         let of = found.entry(record).or_insert_with(|| {
-            let (system, name) = record.split_once('/').unwrap();
-            let files = std::fs::read_dir(results.join(system)).unwrap();
-            let mut files = files
-                .map(|file| file.unwrap().path())
-                .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(name));
-            let path = files.next().unwrap_or_else(|| panic!("no record {record}"));
+            let path = records::file(record);
             verdicts(&folder, &["--from", &path.to_string_lossy()])
         });
         assert_eq!(of.len(), 244, "{record}");

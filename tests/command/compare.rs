@@ -268,8 +268,7 @@ pub(super) fn records() {
     let at = |part: &str| stdout.find(part).unwrap();
     assert!(at("The seeds differ") < at("lane slots  "), "what differs is said first");
 
-    let packed = "results/records/lavapipe-8/five_patterns-default-2026-11-21.json.xz";
-    let packed = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(packed);
+    let packed = crate::records::file("lavapipe-8/five_patterns-default");
     let packed = packed.to_str().unwrap();
     let (code, stdout, stderr) = compare(&folder, &[packed, packed]);
     assert_eq!(code, 0, "{stderr}");

@@ -8,15 +8,17 @@ use lanescope::record::{Run, Tag, TestedPart, Value};
 use lanescope::store;
 use lanescope::units::Width;
 
+use crate::records;
+
 /// The record from which the others are made: a device that was counted and timed.
-const RECORD: &str = "results/records/swiftshader/five_patterns-default-2026-11-21.json.xz";
+const RECORD: &str = "swiftshader/five_patterns-default";
 
 /// The five patterns on a GPU.
-const NATIVE: &str = "results/records/h200-vulkan/five_patterns-default-2026-11-21.json.xz";
+const NATIVE: &str = "h200-vulkan/five_patterns-default";
 
 /// The five patterns on one driver at 8 and at 16 lanes.
-const AT_8: &str = "results/records/lavapipe-8/five_patterns-default-2026-11-21.json.xz";
-const AT_16: &str = "results/records/lavapipe-16/five_patterns-default-2026-11-21.json.xz";
+const AT_8: &str = "lavapipe-8/five_patterns-default";
+const AT_16: &str = "lavapipe-16/five_patterns-default";
 
 #[expect(clippy::disallowed_methods, reason = "records that a test hands over")]
 fn write(run: &Run, path: &Path) {
@@ -28,7 +30,7 @@ fn write(run: &Run, path: &Path) {
 pub(super) fn rows() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let mut run = store::load(Path::new(RECORD)).unwrap();
+    let mut run = records::load(RECORD);
     // What a record may hold of the machine that wrote it.
     run.argv = vec!["--out".to_owned(), "/home/adalovelace/secret".to_owned()];
     run.host
@@ -76,12 +78,12 @@ pub(super) fn rows() {
 pub(super) fn order() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let mut browser = store::load(Path::new(RECORD)).unwrap();
+    let mut browser = records::load(RECORD);
     for device in browser.devices.iter_mut().filter(|device| !device.is_simulator()) {
         device.flags.push(Tag::Unattested.into());
     }
     write(&browser, &at("browser.json"));
-    let native = store::load(Path::new(NATIVE)).unwrap();
+    let native = records::load(NATIVE);
     write(&native, &at("native.json"));
     // The same device with other lanes, at a larger size in which nobody diverges.
     let mut larger = native.clone();
@@ -144,13 +146,14 @@ pub(super) fn widths_and_patterns() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = Catalogue::embedded().unwrap();
     for (width, record) in [(8, AT_8), (16, AT_16)] {
-        let mut run = store::load(Path::new(record)).unwrap();
+        let mut run = records::load(record);
         for device in run.devices.iter_mut().filter(|device| !device.is_simulator()) {
             assert_eq!(device.subgroup_width_run, Width::new(width).ok());
             device.name = "A GPU of two widths".to_owned();
             device.self_test = ["branch", "loop"].map(|part| self_test_part(part, width)).to_vec();
         }
-        // Every kernel of the catalogue, each with what was measured of a pattern.
+        // Every kernel of the catalogue, each with what was measured of a pattern; the program knows its notes.
+        run.kernels.clear();
         let measured = run.measurements.clone();
         for kernel in catalogue.kernels().filter(|kernel| !kernel.id.starts_with("five_patterns/"))
         {

@@ -29,11 +29,14 @@ pub(crate) fn files() -> BTreeMap<String, PathBuf> {
     files
 }
 
+/// The file of a record, by its name.
+pub(crate) fn file(name: &str) -> PathBuf {
+    files().remove(name).unwrap_or_else(|| panic!("no record is called {name}"))
+}
+
 /// The record of a name; one that says nothing of its kernels has what the catalogue knows of them.
 pub(crate) fn load(name: &str) -> Run {
-    let files = files();
-    let path = files.get(name).unwrap_or_else(|| panic!("no record is called {name}"));
-    let mut run = lanescope::store::load(path).unwrap();
+    let mut run = lanescope::store::load(&file(name)).unwrap();
     lanescope::kernel::Catalogue::embedded().unwrap().annotate(&mut run);
     run
 }

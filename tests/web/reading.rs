@@ -11,6 +11,10 @@ use serde_json::{Value, json};
 use super::access::{axe, press};
 use super::browser::{Browser, is_local};
 use super::hold;
+use crate::records;
+
+/// What the name of a committed record follows, among arguments.
+const RECORD: &str = "record:";
 
 /// A page: its name, what makes it, its file, whether it is printed on sheets that lie, and whether a cell shows
 /// its figures when it is reached.
@@ -26,17 +30,14 @@ struct Page {
 const PAGES: [Page; 5] = [
     Page {
         name: "run",
-        arguments: &[
-            "report",
-            "results/records/h200-vulkan/five_patterns-default-2026-11-21.json.xz",
-        ],
+        arguments: &["report", "record:h200-vulkan/five_patterns-default"],
         file: "report.html",
         lies: false,
         has_cells: true,
     },
     Page {
         name: "claims",
-        arguments: &["report", "results/records/swiftshader/claims-all-2026-11-25.json.xz"],
+        arguments: &["report", "record:swiftshader/claims-all"],
         file: "report.html",
         lies: false,
         has_cells: false,
@@ -269,7 +270,10 @@ fn keys(browser: &mut Browser, page: &Page) -> Result<(), String> {
 fn made(page: &Page) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let made = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"))
-        .args(page.arguments)
+        .args(page.arguments.iter().map(|argument| match argument.strip_prefix(RECORD) {
+            Some(name) => records::file(name).into_os_string(),
+            None => argument.into(),
+        }))
         .arg("--out")
         .arg(folder.path().join("out"))
         .output()
