@@ -507,8 +507,7 @@ fn chosen_note(made_up: &[&MadeUp]) -> Option<String> {
     );
     (!numbers.is_empty()).then(|| {
         format!(
-            "lanescope chose {}, which {what} {} of the shader {}: set yours in a launch file, which \
-             `--init` writes",
+            "lanescope chose {}, which {what} {} of the shader {}: set yours in a launch file",
             numbers.join(", "),
             lines.join(", "),
             if lines.len() == 1 { "follows" } else { "follow" },

@@ -35,7 +35,10 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         .iter()
         .flat_map(|(_, description)| {
             let filled = description.textures.iter().filter(|texture| texture.fill.is_some());
-            let chosen = description.buffers.iter().filter(|buffer| !is_unstructured(&buffer.fill));
+            let chosen = description
+                .buffers
+                .iter()
+                .filter(|buffer| !buffer.scalars.is_empty() || !is_unstructured(&buffer.fill));
             let buffers = chosen.map(|buffer| buffer.name.as_str());
             buffers.chain(filled.map(|texture| texture.name.as_str()))
         })
@@ -75,7 +78,8 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         shapes.extend(interface.resources.into_iter().map(|of| (of.name, of.shape)));
     }
     let constants = alone.filter_map(|buffer| {
-        let shape = shapes.get(&buffer.name).filter(|shape| !holds_array(shape))?;
+        let made = matches!(buffer.fill, Fill::Words(_) | Fill::Default { .. });
+        let shape = shapes.get(&buffer.name).filter(|shape| made && !holds_array(shape))?;
         find_constants(launch, buffer, shape, &all)
     });
     Ok(made_up.chain(constants).collect())

@@ -138,6 +138,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     // A whole number that becomes a float on the way is the size of something, and no limit.
     let side = text.replace("params.scale * f32(id.x)", "params.scale * f32(params.n)");
     assert_eq!(made_up(&side, None), [params.clone()]);
-    let described = "[[buffers]]\nname = \"params\"\ntype = \"u32\"\nelements = 6\nfill = { values = [256, 8, 0, 0, 0, 0] }\n";
+    let described = "[[buffers]]\nname = \"params\"\nscalars = [{ u32 = 256 }, { u32 = 8 }, { f32 = 1 }, { f32 = 1 }, { f32 = 1 }, { f32 = 1 }]\n";
     assert_eq!(made_up(text, Some(described)), Vec::<String>::new());
 }
