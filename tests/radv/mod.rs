@@ -23,13 +23,12 @@ use lanescope::units::Width;
 use libtest_mimic::Trial;
 use serde_json::json;
 
+use crate::records;
 use crate::support::agreement;
 use crate::support::random_program::Options;
 use crate::support::shaders::{Verdict, verdicts};
 
 mod llvm;
-#[path = "../records/mod.rs"]
-mod records;
 
 /// Set in the child's environment to what it does: a check's name and a wave size.
 pub(crate) const CHILD: &str = "LANESCOPE_RADV_CHILD";

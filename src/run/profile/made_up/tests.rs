@@ -137,7 +137,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     assert!(found[0].contains("params.n = 256") && found[0].contains("params.at.y"), "{found:?}");
     // A whole number that becomes a float on the way is the size of something, and no limit.
     let side = text.replace("params.scale * f32(id.x)", "params.scale * f32(params.n)");
-    assert_eq!(made_up(&side, None), [params.clone()]);
+    assert_eq!(made_up(&side, None), std::slice::from_ref(params));
     let described = "[[buffers]]\nname = \"params\"\nscalars = [{ u32 = 256 }, { u32 = 8 }, { f32 = 1 }, { f32 = 1 }, { f32 = 1 }, { f32 = 1 }]\n";
     assert_eq!(made_up(text, Some(described)), Vec::<String>::new());
 }
