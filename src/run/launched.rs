@@ -223,7 +223,7 @@ pub fn counts_depend_on_seed(launch: &Launch) -> bool {
 }
 
 /// Whether a simulated run at 64 lanes counts for narrower ones as well, by the parts of its masks: see
-/// [`Parsed::parts_are_executions`].
+/// [`Program::parts_are_executions`].
 pub fn parts_are_executions(launch: &Launch) -> bool {
     programs(launch)
         .is_ok_and(|programs| programs.iter().all(|program| program.parts_are_executions()))
