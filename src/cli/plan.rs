@@ -346,7 +346,9 @@ impl RunPlan<'_> {
                 Seeded {
                     launches,
                     all: counted.is_some_and(|count| *count > 2),
-                    known: self.seeds_counted.borrow_mut().remove(&beside).filter(|_| is_wide),
+                    known: is_wide
+                        .then(|| self.seeds_counted.borrow_mut().remove(&beside))
+                        .flatten(),
                     by_wider: self.is_counted_wider(device, launch),
                 }
             },
