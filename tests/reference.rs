@@ -109,7 +109,7 @@ fn cuda_counts_what_the_simulator_counts() {
     let rows = analyze::agreements(&run);
     assert_eq!(rows.len(), 42);
     for row in &rows {
-        // Rays end by square roots, which GPUs round another way: a step more or less for a few of them.
+        // Its rays end where a float falls below a bound: a step more or less for a few of them.
         let rounded = row.kernel == "hot_loops/raymarch";
         let differences = row.agreement.differences.iter();
         let apart = differences.map(|difference| {
