@@ -1,15 +1,15 @@
 //! Results on disk: one file an invocation, whole while it goes on.
 //!
 //! Input: a [`Run`] and what is added to it while it goes on. Output: a JSON file that, at every
-//! moment, loads and holds everything that was added until a tenth of a second before. Nothing is computed here, and raw
-//! results are never edited: a store only appends. `-` for standard input or output is the command
-//! line's affair.
+//! moment, loads and holds everything that was added until a pause of `saver` before: a tenth of a second, or twenty
+//! times as long as a save takes. Nothing is computed here, and raw results are never edited: a store only
+//! appends. `-` for standard input or output is the command line's affair.
 //!
 //! # How a file survives a kill
 //!
 //! Each save writes the whole record to a hidden file in the same folder, flushes it to the disk and
-//! renames it over the last one, at most ten times a second (`saver`): what was added within the last tenth of a
-//! second may be lost. The parts are encoded once, when they are added: a save only joins
+//! renames it over the last one, at most ten times a second (`saver`): what was added within the last pause may
+//! be lost. The parts are encoded once, when they are added: a save only joins
 //! them, one device, measurement or source a line. A rename within a folder replaces the name at once, so a reader, or
 //! whoever comes after a SIGKILL or a power cut, finds either the old record or the new one. What
 //! a kill may leave behind is the hidden file, named for the process; it is not a result.
@@ -140,8 +140,8 @@ pub enum StoreError {
     },
 }
 
-/// A result file that grows while an invocation goes on. What is added is saved at once, or within a tenth of a
-/// second where a save was made just before; [`Store::flush`] and dropping it save all.
+/// A result file that grows while an invocation goes on. What is added is saved at once, or at the end of a
+/// pause where a save was made just before; [`Store::flush`] and dropping it save all.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,

@@ -103,7 +103,7 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
         out: arguments.out.clone(),
         ..Arguments::parse_from(["lanescope"]).run
     };
-    let plan = plan(&catalogue, &words)?.asking(groups);
+    let plan = plan(&catalogue, &words, None)?.asking(groups);
     let mut recording = Recording::new(begin_run(plan.notes()));
     let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
     plan.told.iter().for_each(|text| watch.message(text));

@@ -91,7 +91,8 @@ impl Asked {
     }
 }
 
-/// Resolves arguments: whatever is wrong with them is found before a launch runs.
+/// Resolves arguments: whatever is wrong with them is found before a launch runs. Devices are asked for here where
+/// `available` is not known.
 ///
 /// # Errors
 ///
@@ -99,6 +100,7 @@ impl Asked {
 pub(super) fn plan<'a>(
     catalogue: &'a Catalogue,
     arguments: &RunArguments,
+    available: Option<Available>,
 ) -> Result<RunPlan<'a>, Failure> {
     let kernels = choose_kernels(catalogue, arguments)?;
     let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
@@ -107,9 +109,9 @@ pub(super) fn plan<'a>(
     let budget = arguments.budget.unwrap_or(BUDGET_S[usize::from(arguments.quick)]);
     let budget = Duration::try_from_secs_f64(budget)
         .map_err(|error| Failure::message(Exit::BadInput, format!("--budget: {error}")))?;
-    // Launches are worked out before any device is opened: bad input costs nothing.
+    // Launches are worked out before any device is asked for: bad input costs nothing.
     groups::groups(&kernels, &points, Sizes::of_gpu(DeviceClass::Quick), arguments.seed)?;
-    let available = Available::ask(&arguments.device);
+    let available = available.unwrap_or_else(|| Available::ask(&arguments.device));
     let devices = devices::choose(&arguments.device, &available)?;
     let gives = |device: &Choice| device.back_end.gives.counters || device.back_end.gives.code;
     if arguments.counters && !devices.iter().any(gives) {
@@ -507,7 +509,7 @@ mod tests {
         else {
             panic!("{line}")
         };
-        plan(catalogue, &arguments)
+        plan(catalogue, &arguments, None)
     }
 
     /// Keeps the sentences.

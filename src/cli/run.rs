@@ -5,9 +5,12 @@
 //! seen and saved meanwhile `watch`'s.
 
 use std::io::Write;
+use std::panic::resume_unwind;
+use std::thread;
 
 use super::arguments::RunArguments;
 use super::catalogue;
+use super::devices::Available;
 use super::failure::{Exit, Failure, with_hint};
 use super::plan::plan;
 use super::watch::{RESULT_FILE, Watch, begin_run};
@@ -20,8 +23,15 @@ use crate::run::session::{Listener as _, Recording};
 
 /// Runs the main job.
 pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let catalogue = catalogue::read(arguments.shaders.as_deref())?;
-    let plan = plan(&catalogue, arguments)?;
+    // Where nothing is named, nothing can be wrong with it: devices are asked for while the catalogue is read.
+    let (catalogue, available) = thread::scope(|scope| {
+        let reading = scope.spawn(|| catalogue::read(arguments.shaders.as_deref()));
+        let nothing_named = arguments.kernels.is_empty() && arguments.axis.is_empty();
+        let available = nothing_named.then(|| Available::ask(&arguments.device));
+        (reading.join().unwrap_or_else(|panic| resume_unwind(panic)), available)
+    });
+    let catalogue = catalogue?;
+    let plan = plan(&catalogue, arguments, available)?;
     let mut recording = Recording::new(begin_run(plan.notes()));
     let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
     plan.told.iter().for_each(|text| watch.message(text));
@@ -41,9 +51,13 @@ fn finish(
     let summary = analyze::summary(run);
     let exports = [&arguments.export_json, &arguments.export_csv, &arguments.export_markdown];
     let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
-    if !quiet {
-        write_tables(run, out)?;
-    }
+    let mut tables = Vec::new();
+    let (written, page) = rayon::join(
+        || if quiet { Ok(()) } else { write_tables(run, &mut tables) },
+        || render::write(&folder, std::slice::from_ref(run), &[]),
+    );
+    written?;
+    out.write_all(&tables)?;
     // Machine output begins only when everything that locks standard output is done.
     out.flush()?;
     if let Some(path) = &arguments.export_json {
@@ -55,7 +69,7 @@ fn finish(
     if let Some(path) = &arguments.export_markdown {
         export::markdown(&summary, path, out)?;
     }
-    let page = render::write(&folder, std::slice::from_ref(run), &[])?;
+    let page = page?;
     let stderr = &mut screen::stderr();
     writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
     writeln!(stderr, "Page:    {}", page.display())?;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use include_dir::{Dir, include_dir};
+use rayon::prelude::*;
 
 use super::described::{Kernel, KernelLanguage};
 use super::error::KernelError;
@@ -194,15 +195,19 @@ impl Catalogue {
             }
         }
         let mut kernels: BTreeMap<String, Kernel> = BTreeMap::new();
-        for (path, text) in files {
-            let Some(kernel) = kernel(files, &families, path, text)? else { continue };
+        let read = |(path, text): (&String, &String)| {
+            Some((path.clone(), kernel(files, &families, path, text).transpose()?))
+        };
+        let read: Vec<_> = files.par_iter().filter_map(read).collect();
+        for (path, kernel) in read {
+            let kernel = kernel?;
             if let Some(other) = kernels.insert(kernel.id.clone(), kernel) {
                 let message = format!(
                     "there is {}.{} too; a kernel has one text",
                     other.id,
                     other.language.extension()
                 );
-                return Err(KernelError::Description { file: path.clone(), message });
+                return Err(KernelError::Description { file: path, message });
             }
         }
         for kernel in kernels.values() {

@@ -1,15 +1,24 @@
-//! When a growing record is saved: at once, but no more often than ten times a second.
+//! When a growing record is saved: at once, but no more often than ten times a second, and no more often than
+//! that a twentieth of the time goes into it.
 //!
-//! Input: what is added, and whether it is saved. Output: a file that is a tenth of a second old at most. A save
+//! Input: what is added, and whether it is saved. Output: a file that is as old as a pause at most. A save
 //! writes the whole record and waits for the disk; launches of some milliseconds would wait for it longer
 //! than they take.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long nothing is saved after a save.
+/// How long nothing is saved after a save, at least.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// The same in times that the save took.
+const PAUSE_OF_SAVE: u32 = 20;
+
+/// How long nothing is saved after a save that took so long.
+fn pause_after(save: Duration) -> Duration {
+    PAUSE.max(save * PAUSE_OF_SAVE)
+}
 
 /// What is saved as a whole.
 pub(super) trait Save: std::fmt::Debug + Send + 'static {
@@ -39,6 +48,8 @@ struct State<F: Save> {
     unsaved: bool,
     /// Whether the last save is less than a pause ago.
     pausing: bool,
+    /// How long the last save took.
+    took: Duration,
     closing: bool,
     /// What a save at the end of a pause met, until somebody is told.
     failed: Option<F::Error>,
@@ -47,7 +58,9 @@ struct State<F: Save> {
 impl<F: Save> State<F> {
     fn save(&mut self) -> Result<(), F::Error> {
         self.unsaved = true;
+        let begun = Instant::now();
         self.file.save()?;
+        self.took = begun.elapsed();
         self.unsaved = false;
         Ok(())
     }
@@ -64,7 +77,8 @@ impl<F: Save> Shared<F> {
         loop {
             let waited = self.changed.wait_while(state, |state| !state.pausing && !state.closing);
             state = waited.unwrap_or_else(PoisonError::into_inner);
-            let paused = self.changed.wait_timeout_while(state, PAUSE, |state| !state.closing);
+            let pause = pause_after(state.took);
+            let paused = self.changed.wait_timeout_while(state, pause, |state| !state.closing);
             state = paused.unwrap_or_else(PoisonError::into_inner).0;
             if state.closing {
                 return;
@@ -84,7 +98,14 @@ impl<F: Save> Saver<F> {
     /// Saves a file for the first time.
     pub(super) fn create(mut file: F) -> Result<Self, F::Error> {
         file.save()?;
-        let state = State { file, unsaved: false, pausing: false, closing: false, failed: None };
+        let state = State {
+            file,
+            unsaved: false,
+            pausing: false,
+            took: Duration::ZERO,
+            closing: false,
+            failed: None,
+        };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let thread = {
             let shared = Arc::clone(&shared);
@@ -149,5 +170,16 @@ impl<F: Save> Drop for Saver<F> {
             // It saves and waits; it has nothing to say where it panicked.
             drop(thread.join());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_as_long_as_twenty_saves_and_a_tenth_of_a_second_at_least() {
+        let pause = |milliseconds| pause_after(Duration::from_millis(milliseconds)).as_millis();
+        assert_eq!([pause(0), pause(1), pause(5), pause(30)], [100, 100, 100, 600]);
     }
 }

@@ -48,7 +48,7 @@ fn what_is_added_soon_after_a_save_is_saved_without_another_word() {
     for _ in 0..50 {
         store.append(&run.measurements[0]).expect("saves, or will");
     }
-    // A tenth of a second, on a busy machine.
+    // A pause, on a busy machine.
     let saved = (0..100).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
         load(&path).expect("loads").measurements.len() == run.measurements.len() + 50
