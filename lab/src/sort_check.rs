@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let most = u32::try_from(gpu.device.limits().max_storage_buffer_binding_size / 4)?;
     let named = [0, most].map(|n| {
         let keys = (0..n).map(|i| hash(u64::from(i))).collect();
-        let tuning = RadixTuning::choose(limits, n, n % 2 == 0);
+        let tuning = RadixTuning::choose(limits, n, true, n % 2 == 0);
         Case { key: Key::U32, bits: 0..16, keys, payload: true, tuning }
     });
     let random = (seed..seed + count).map(|seed| Case::random(seed, n_max.min(most), limits));
@@ -117,11 +117,14 @@ impl Case {
             0 => Before::Runs { length: 1 + below(700) },
             _ => Before::LookBack { spins: 1 << below(12) },
         };
-        let (threads, items) = (128 << below(2), 4 * (1 + below(4)));
-        let other = RadixTuning { threads, items, before };
-        let chosen = RadixTuning::choose(limits, n, below(2) == 0);
-        let tuning = if other.check(limits, n).is_ok() { other } else { chosen };
-        Self { key, bits, keys, payload: below(2) == 0, tuning }
+        let (threads, staged) = (128 << below(3), 4 * (1 + below(2)));
+        let items = staged * (1 + below(2));
+        let other = RadixTuning { threads, items, staged, before };
+        let payload = below(2) == 0;
+        let chosen = RadixTuning::choose(limits, n, payload, below(2) == 0);
+        let own = below(2) == 0 && other.check(limits, n).is_ok();
+        let tuning = if own { other } else { chosen };
+        Self { key, bits, keys, payload, tuning }
     }
 }
 

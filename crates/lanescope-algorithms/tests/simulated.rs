@@ -102,13 +102,13 @@ impl Case {
             _ => below(spread),
         };
         let keys = (0..n).map(|_| word()).collect();
-        let threads = [128, 256][below(2) as usize];
-        let items = [4, 8, 12][below(3) as usize];
+        let threads = [128, 256, 512][below(3) as usize];
+        let (items, staged) = [(4, 4), (8, 4), (8, 8), (12, 4), (12, 12)][below(5) as usize];
         let before = match below(3) {
             0 => Before::Runs { length: 1 + below(700) },
             _ => Before::LookBack { spins: 1 + below(20) },
         };
-        let tuning = RadixTuning { threads, items, before };
+        let tuning = RadixTuning { threads, items, staged, before };
         Self { key, bits, keys, payload: below(2) == 0, tuning }
     }
 
@@ -219,6 +219,7 @@ fn sorts_need_no_forward_progress() {
         let tuning = RadixTuning {
             threads: 128,
             items: 4,
+            staged: 4,
             before: Before::LookBack { spins: 1 + (seed % 4) as u32 },
         };
         let case = Case { key: Key::U32, bits: 0..12, keys, payload: true, tuning };
@@ -229,7 +230,7 @@ fn sorts_need_no_forward_progress() {
     // In order nobody waits for what has not begun.
     let keys = (0..1500).rev().collect();
     let before = Before::LookBack { spins: 1 };
-    let tuning = RadixTuning { threads: 128, items: 4, before };
+    let tuning = RadixTuning { threads: 128, items: 4, staged: 4, before };
     let case = Case { key: Key::U32, bits: 0..12, keys, payload: false, tuning };
     assert_eq!(case.check(&config(32, Schedule::InOrder)), 0);
 }

@@ -4,11 +4,12 @@
 
 use anyhow::{Result, bail};
 use lanescope::algorithms::multisplit::Multisplit;
-use lanescope::algorithms::sort::Sort;
+use lanescope::algorithms::sort::{RadixTuning, Sort};
 use lanescope::algorithms::{
     CompactCall, Element, Operation, Reduce, ReduceCall, ReduceTuning, Scan, ScanCall, ScanKind,
     ScanTuning, Softmax, SoftmaxCall, SoftmaxTuning,
 };
+use lanescope::statistics::median;
 use wgpu::{Buffer, ComputePass};
 
 use super::gpu::Gpu;
@@ -52,8 +53,10 @@ pub(crate) enum Tuning {
     },
     /// The library's own choice.
     Split,
-    /// The same.
-    Sort,
+    /// Of a sort; the library's own choice where left out.
+    Sort(Option<RadixTuning>),
+    /// Of a compaction; likewise.
+    Compact(Option<ScanTuning>),
 }
 
 /// One call of the library on one copy of the buffers.
@@ -71,6 +74,8 @@ pub(crate) struct Sets {
     work: Work,
     n: u64,
     content: Vec<u8>,
+    /// The content in order, once somebody has asked.
+    order: std::cell::OnceCell<Vec<u64>>,
     buffers: Vec<(Buffer, Buffer)>,
     /// The same for partitions, which have more buffers.
     splits: Vec<split::Set>,
@@ -132,7 +137,8 @@ impl Work {
                 Tuning::Softmax { columns, tuning }
             }
             Self::Permutation8 | Self::Pairs8 | Self::Pairs256 => Tuning::Split,
-            Self::SortPairsU32 | Self::SortKeysU32 | Self::CompactHalf => Tuning::Sort,
+            Self::SortPairsU32 | Self::SortKeysU32 => Tuning::Sort(None),
+            Self::CompactHalf => Tuning::Compact(None),
         }
     }
 }
@@ -172,7 +178,8 @@ impl Sets {
             let output = gpu.buffer(if work == Work::ReduceF32 { 4 } else { n * 4 });
             buffers.push((input, output));
         }
-        Ok(Self { work, n, content, buffers, splits, sorts })
+        let order = std::cell::OnceCell::new();
+        Ok(Self { work, n, content, order, buffers, splits, sorts })
     }
 
     /// Compiles the work with a tuning, runs it once and verifies what it wrote.
@@ -209,13 +216,13 @@ impl Sets {
                 let call = |set: &split::Set| Ok(Call::Split(set.ready(gpu, self.n, classes)?));
                 self.splits.iter().map(call).collect()
             }
-            Tuning::Sort => {
-                let call = |set: &sorts::Set| {
-                    Ok(match self.work {
-                        Work::CompactHalf => Call::Compact(set.compact(gpu, self.n)?),
-                        work => Call::Sort(set.sort(gpu, self.n, work == Work::SortPairsU32)?),
-                    })
-                };
+            Tuning::Sort(tuning) => {
+                let pairs = self.work == Work::SortPairsU32;
+                let call = |set: &sorts::Set| Ok(Call::Sort(set.sort(gpu, self.n, pairs, tuning)?));
+                self.sorts.iter().map(call).collect()
+            }
+            Tuning::Compact(tuning) => {
+                let call = |set: &sorts::Set| Ok(Call::Compact(set.compact(gpu, self.n, tuning)?));
                 self.sorts.iter().map(call).collect()
             }
         };
@@ -249,7 +256,7 @@ impl Sets {
                     }
                 }
             }
-            Tuning::Split | Tuning::Sort => {}
+            Tuning::Split | Tuning::Sort(_) | Tuning::Compact(_) => {}
             Tuning::Softmax { columns, .. } => {
                 let columns = usize::try_from(columns)?;
                 for (row, (given, found)) in
@@ -274,7 +281,10 @@ impl Sets {
         self.splits.iter().try_for_each(|set| set.verify(gpu, &self.content, classes))?;
         self.sorts.iter().try_for_each(|set| match self.work {
             Work::CompactHalf => set.verify_compact(gpu, &self.content),
-            work => set.verify_sort(gpu, &self.content, work == Work::SortPairsU32),
+            work => {
+                let order = self.order.get_or_init(|| sorts::ordered(&self.content));
+                set.verify_sort(gpu, order, work == Work::SortPairsU32)
+            }
         })?;
         self.buffers.iter().try_for_each(|(_, output)| self.verify(gpu, output, tuning))
     }
@@ -295,6 +305,27 @@ impl Ours {
         };
         let time = gpu.time(|pass| calls(1, pass), |pass| calls(repeats, pass))?;
         Ok(time / f64::from(repeats))
+    }
+}
+
+impl Ours {
+    /// Nanoseconds of each dispatch of a sort: what its first k take, less what one fewer takes, medians.
+    pub(crate) fn sample_steps(&self, gpu: &Gpu, samples: u32) -> Result<Vec<f64>> {
+        let Some(Call::Sort(sort)) = self.calls.first() else { return Ok(Vec::new()) };
+        let first = |count: usize, pass: &mut ComputePass<'_>| {
+            (0..count).for_each(|index| sort.encode_step(pass, index));
+        };
+        let mut before = 0.0;
+        let mut found = Vec::new();
+        for count in 1..=sort.steps() {
+            let times: Result<Vec<f64>> = (0..samples)
+                .map(|_| gpu.time(|pass| first(sort.steps(), pass), |pass| first(count, pass)))
+                .collect();
+            let time = median(&times?).unwrap_or(0.0);
+            found.push(time - before);
+            before = time;
+        }
+        Ok(found)
     }
 }
 

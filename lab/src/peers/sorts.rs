@@ -3,8 +3,9 @@
 //! Input: a work, a size. Output: calls that can be recorded, and whether what they wrote is right.
 
 use anyhow::{Result, ensure};
-use lanescope::algorithms::sort::{Buffers, Key, Payload, Sort};
+use lanescope::algorithms::sort::{Buffers, Key, Payload, RadixTuning, Sort};
 use lanescope::algorithms::{Compact, CompactCall, Flags, ScanTuning};
+use rayon::prelude::*;
 use wgpu::Buffer;
 
 use super::gpu::Gpu;
@@ -52,34 +53,52 @@ impl Set {
         })
     }
 
-    /// A sort of this copy, with its payload or without.
-    pub(crate) fn sort(&self, gpu: &Gpu, n: u64, pairs: bool) -> Result<Sort> {
+    /// A sort of this copy, with its payload or without; cut as the library chooses where nothing else is asked.
+    pub(crate) fn sort(
+        &self,
+        gpu: &Gpu,
+        n: u64,
+        pairs: bool,
+        tuning: Option<RadixTuning>,
+    ) -> Result<Sort> {
         let Self { first, second, first_out, second_out } = self;
         let payload = pairs.then_some(Payload { payload: second, payload_sorted: second_out });
         let buffers = Buffers { keys: first, keys_sorted: first_out, payload };
-        Ok(Sort::new(&gpu.device, u32::try_from(n)?, Key::U32, 0..32, &buffers)?)
+        let (device, n) = (&gpu.device, u32::try_from(n)?);
+        Ok(match tuning {
+            Some(tuning) => Sort::with_tuning(device, n, Key::U32, 0..32, &buffers, tuning)?,
+            None => Sort::new(device, n, Key::U32, 0..32, &buffers)?,
+        })
     }
 
-    /// A compaction of this copy.
-    pub(crate) fn compact(&self, gpu: &Gpu, n: u64) -> Result<CompactCall> {
+    /// A compaction of this copy; cut as the library chooses where nothing else is asked.
+    pub(crate) fn compact(
+        &self,
+        gpu: &Gpu,
+        n: u64,
+        tuning: Option<ScanTuning>,
+    ) -> Result<CompactCall> {
         let device = &gpu.device;
-        let compact = Compact::new(device, Flags::Bytes, ScanTuning::for_compaction(device))?;
+        let tuning = tuning.unwrap_or_else(|| ScanTuning::for_compaction(device));
+        let compact = Compact::new(device, Flags::Bytes, tuning)?;
         let scratch = compact.scratch(device, n);
         let elements = (&self.first, &self.second);
         Ok(compact.prepare(device, elements, n, &self.first_out, &scratch)?)
     }
 
-    /// Compares what a sort wrote with a stable sort of the keys.
-    pub(crate) fn verify_sort(&self, gpu: &Gpu, content: &[u8], pairs: bool) -> Result<()> {
-        let keys = words(content);
-        let mut order: Vec<u32> = (0..u32::try_from(keys.len())?).collect();
-        order.sort_by_key(|index| keys[*index as usize]);
-        let found = words(&gpu.read(&self.first_out, content.len() as u64)?);
-        let right = order.iter().zip(&found).all(|(index, key)| keys[*index as usize] == *key);
-        ensure!(right, "the keys are not in order");
+    /// Compares what a sort wrote with the keys in order.
+    pub(crate) fn verify_sort(&self, gpu: &Gpu, order: &[u64], pairs: bool) -> Result<()> {
+        let bytes = order.len() as u64 * 4;
+        let is = |buffer: &Buffer, part: fn(u64) -> u64| -> Result<bool> {
+            let found = words(&gpu.read(buffer, bytes)?);
+            Ok(order.iter().zip(found).all(|(pair, word)| part(*pair) == u64::from(word)))
+        };
+        ensure!(is(&self.first_out, |pair| pair >> 32)?, "the keys are not in order");
         if pairs {
-            let payload = words(&gpu.read(&self.second_out, content.len() as u64)?);
-            ensure!(order == payload, "the payload is not in order");
+            ensure!(
+                is(&self.second_out, |pair| pair & 0xffff_ffff)?,
+                "the payload is not in order"
+            );
         }
         Ok(())
     }
@@ -92,6 +111,15 @@ impl Set {
         ensure!(right, "what is kept is wrong");
         Ok(())
     }
+}
+
+/// The keys in order, each above its index in one number: those that are equal stay as they were.
+pub(crate) fn ordered(content: &[u8]) -> Vec<u64> {
+    let pairs = words(content).into_par_iter().enumerate();
+    let mut order: Vec<u64> =
+        pairs.map(|(index, key)| (u64::from(key) << 32) | index as u64).collect();
+    order.par_sort_unstable();
+    order
 }
 
 fn words(bytes: &[u8]) -> Vec<u32> {

@@ -18,8 +18,14 @@
 // Keys are ordered by their bits as whole numbers, of signed keys with the sign's bit inverted, of floats
 // as IEEE 754's totalOrder says: bits of negative ones are inverted, of others the sign's alone.
 
-// Keys of a lane in a tile: a multiple of four, MANY_ROWS times four.
+// Keys of a lane in a tile. A host writes out each loop that goes to ITEMS or STAGED, so that `r` is a constant:
+// a GPU's compiler keeps arrays in registers where it knows every index.
 const ITEMS = 12u;
+// How many of them lie in workgroup memory at a time, MANY_ROWS times four: ITEMS is a multiple.
+const STAGED = 12u;
+// Keys of a tile, and of what lies in workgroup memory at a time.
+override RADIX_TILE: u32 = THREADS * ITEMS;
+override RADIX_PART: u32 = THREADS * STAGED;
 // Bits that are inverted of every key, and of negative ones besides.
 override KEY_SIGN: u32 = 0u;
 override KEY_NEGATIVE: u32 = 0u;
@@ -31,6 +37,9 @@ override SPINS: u32 = 1024u;
 override HISTOGRAMS: u32 = 1u;
 override HISTOGRAM_BINS: u32 = PASSES * BINS;
 
+// How many tiles are looked back at at a time.
+const LOOKS = 8u;
+
 // What a tile has published: nothing, its own counts, or those of everything up to its end.
 const COUNTED_OWN = 1u;
 const COUNTED_ALL = 2u;
@@ -38,6 +47,8 @@ const COUNTED_ALL = 2u;
 const COUNTED_SHIFT = 30u;
 const COUNT_BITS = 0x3fffffffu;
 const NO_TILE = 0xffffffffu;
+// In place of a tile: everything before is known.
+const COMPLETE = 0xffffffffu;
 
 struct Digit {
     // Where it begins in a key, and its bits there.
@@ -99,13 +110,13 @@ fn radix_histogram(
         atomicStore(&radix_counted[i], 0u);
     }
     workgroupBarrier();
-    for (var number = workgroup.x; number * MANY_TILE < split.n; number += HISTOGRAMS) {
+    for (var number = workgroup.x; number * RADIX_TILE < split.n; number += HISTOGRAMS) {
         for (var i = local_index; i < BINS; i += THREADS) {
             atomicStore(&published[digit.state + number * BINS + i], 0u);
         }
         var held: array<u32, ITEMS>;
         for (var r = 0u; r < ITEMS; r++) {
-            held[r] = radix_bits(radix_key(number * MANY_TILE + r * THREADS + local_index));
+            held[r] = radix_bits(radix_key(number * RADIX_TILE + r * THREADS + local_index));
         }
         for (var r = 0u; r < ITEMS; r++) {
             for (var p = 0u; p < PASSES; p++) {
@@ -140,15 +151,22 @@ fn radix_values_in(at: Lane, tile: u32, held: ptr<function, array<u32, ITEMS>>) 
     }
 }
 
-// Ranks of a lane's keys in its group, by digit.
-fn radix_ranks(
+// Counts the digits of each group.
+fn radix_count(at: Lane, held: ptr<function, array<u32, ITEMS>>) {
+    for (var r = 0u; r < ITEMS; r++) {
+        atomicAdd(&many_room[at.group * BINS + radix_digit((*held)[r])], 1u);
+    }
+}
+
+// Places in the tile of a lane's keys: each goes behind those of its group and digit that were placed before.
+fn radix_places(
     at: Lane,
     width: Width,
     held: ptr<function, array<u32, ITEMS>>,
-    ranks: ptr<function, array<u32, ITEMS>>,
+    places: ptr<function, array<u32, ITEMS>>,
 ) {
     for (var r = 0u; r < ITEMS; r++) {
-        (*ranks)[r] = many_rank(at, width, radix_digit((*held)[r]));
+        (*places)[r] = many_rank(at, width, radix_digit((*held)[r]));
     }
 }
 
@@ -180,80 +198,108 @@ fn radix_begin(at: Lane, width: Width) -> Run {
     return run;
 }
 
-// Ranks become places in the tile, and the keys are staged there. `many_delta` may be written before.
-fn radix_stage(
-    at: Lane,
-    held: ptr<function, array<u32, ITEMS>>,
-    places: ptr<function, array<u32, ITEMS>>,
-) {
-    workgroupBarrier();
-    for (var r = 0u; r < ITEMS; r++) {
-        (*places)[r] += atomicLoad(&many_room[at.group * BINS + radix_digit((*held)[r])]);
-    }
-    workgroupBarrier();
-    radix_put(held, places);
-}
-
+// Stages those of a lane's keys or payloads whose places lie in a part of the tile.
 fn radix_put(
+    part: u32,
     held: ptr<function, array<u32, ITEMS>>,
     places: ptr<function, array<u32, ITEMS>>,
 ) {
-    for (var r = 0u; r < ITEMS; r++) {
-        atomicStore(&many_room[(*places)[r]], (*held)[r]);
-    }
-}
-
-// Writes the staged keys; `goals` keeps where they went.
-fn radix_keys_out(at: Lane, inside: u32, goals: ptr<function, array<u32, ITEMS>>) {
     workgroupBarrier();
     for (var r = 0u; r < ITEMS; r++) {
+        let slot = (*places)[r] - part * RADIX_PART;
+        if (slot < RADIX_PART) {
+            atomicStore(&many_room[slot], (*held)[r]);
+        }
+    }
+    workgroupBarrier();
+}
+
+// Writes a part's staged keys; `goals` keeps where they went.
+fn radix_keys_out(at: Lane, part: u32, inside: u32, goals: ptr<function, array<u32, STAGED>>) {
+    for (var r = 0u; r < STAGED; r++) {
         let slot = at.place + r * THREADS;
         let key = atomicLoad(&many_room[slot]);
-        (*goals)[r] = slot + many_delta[radix_digit(key)];
-        if (slot < inside) {
+        let place = slot + part * RADIX_PART;
+        (*goals)[r] = place + many_delta[radix_digit(key)];
+        if (place < inside) {
             keys_sorted[(*goals)[r]] = key;
         }
     }
 }
 
-// Stages the payloads and writes them where their keys went.
-fn radix_values_out(
-    at: Lane,
-    inside: u32,
-    held: ptr<function, array<u32, ITEMS>>,
-    places: ptr<function, array<u32, ITEMS>>,
-    goals: ptr<function, array<u32, ITEMS>>,
-) {
-    workgroupBarrier();
-    radix_put(held, places);
-    workgroupBarrier();
-    for (var r = 0u; r < ITEMS; r++) {
+// Writes a part's staged payloads where their keys went.
+fn radix_values_out(at: Lane, part: u32, inside: u32, goals: ptr<function, array<u32, STAGED>>) {
+    for (var r = 0u; r < STAGED; r++) {
         let slot = at.place + r * THREADS;
-        if (slot < inside) {
+        if (slot + part * RADIX_PART < inside) {
             payload_sorted[(*goals)[r]] = atomicLoad(&many_room[slot]);
         }
     }
 }
 
+// How many keys have a lower digit than the invocation's: for who has looked back to the first tile, and found
+// that it has not said so itself.
+fn chained_lower(at: Lane) -> u32 {
+    var lower = 0u;
+    for (var i = 0u; i < at.place; i++) {
+        lower += atomicLoad(&histogram[digit.pass_index * BINS + i]);
+    }
+    return lower;
+}
+
+// What is published of a tile for the invocation's digit. Of what lies before the first tile, that there is
+// nothing more.
+fn chained_word(at: Lane, tile: i32) -> u32 {
+    let word = atomicLoad(&published[digit.state + u32(max(tile, 0)) * BINS + at.place]);
+    return select(word, COUNTED_ALL << COUNTED_SHIFT, tile < 0);
+}
+
 // Looks back from before tile `first` on, for the invocation's digit, adding to `sum`. Gives the tile
-// that has published nothing for too long, or NO_TILE where the sum is complete.
+// that has published nothing for too long, or NO_TILE where the sum is complete, as `first` is then. LOOKS tiles
+// are looked at at a time, so that their loads overlap.
 fn chained_look(at: Lane, first: ptr<function, u32>, sum: ptr<function, u32>) -> u32 {
     var spins = 0u;
     loop {
-        if (*first == 0u) {
+        if (*first == COMPLETE) {
             return NO_TILE;
         }
-        let word = atomicLoad(&published[digit.state + (*first - 1u) * BINS + at.place]);
-        let flag = word >> COUNTED_SHIFT;
-        if (flag == 0u) {
+        if (*first == 0u) {
+            *sum += chained_lower(at);
+            *first = COMPLETE;
+            return NO_TILE;
+        }
+        let near = i32(*first) - 1;
+        var words: array<u32, LOOKS>;
+        for (var r = 0u; r < LOOKS; r++) {
+            words[r] = chained_word(at, near - i32(r));
+        }
+        // How many of them follow each other that have published, up to one that knows all before it.
+        var steps = 0u;
+        var open = true;
+        for (var r = 0u; r < LOOKS; r++) {
+            let flag = words[r] >> COUNTED_SHIFT;
+            open = open && flag != 0u;
+            *sum += select(0u, words[r] & COUNT_BITS, open);
+            steps += u32(open);
+            open = open && flag == COUNTED_OWN;
+        }
+        // What ended them is the last one that was used, or one that has published nothing.
+        var last = 0u;
+        for (var r = 0u; r < LOOKS; r++) {
+            last = select(last, words[r] >> COUNTED_SHIFT, steps == r + 1u);
+        }
+        if (last == COUNTED_ALL && steps <= *first) {
+            *first = COMPLETE;
+            return NO_TILE;
+        }
+        if (steps == 0u) {
             spins += 1u;
             if (spins == SPINS) {
-                return *first - 1u;
+                return u32(near);
             }
             continue;
         }
-        *sum += word & COUNT_BITS;
-        *first = select(*first - 1u, 0u, flag == COUNTED_ALL);
+        *first -= min(steps, *first);
     }
     return NO_TILE;
 }
@@ -265,40 +311,53 @@ fn chained_help(at: Lane, number: u32) {
     }
     workgroupBarrier();
     for (var r = 0u; r < ITEMS; r++) {
-        let key = radix_key(number * MANY_TILE + r * THREADS + at.place);
+        let key = radix_key(number * RADIX_TILE + r * THREADS + at.place);
         atomicAdd(&radix_counted[radix_digit(key)], 1u);
     }
     workgroupBarrier();
 }
 
-// Ranks a tile and stages its keys, with the counts that tiles publish.
-fn chained_place(
+// Loads a tile, counts its digits, and publishes the counts.
+fn chained_count(
     at: Lane,
     width: Width,
     number: u32,
     held: ptr<function, array<u32, ITEMS>>,
-    places: ptr<function, array<u32, ITEMS>>,
-) {
-    radix_keys_in(at, number * MANY_TILE, held);
+) -> Run {
+    radix_keys_in(at, number * RADIX_TILE, held);
     for (var i = at.place; i < TALLIES; i += THREADS) {
         atomicStore(&many_room[i], 0u);
     }
-    let own = digit.state + number * BINS + at.place;
-    var all = 0u;
-    if (at.place < BINS) {
-        all = atomicLoad(&histogram[digit.pass_index * BINS + at.place]);
+    workgroupBarrier();
+    radix_count(at, held);
+    let run = radix_begin(at, width);
+    // Published before the keys are placed, so that whoever looks back has less to wait for.
+    if (at.place < BINS && number > 0u) {
+        let own = digit.state + number * BINS + at.place;
+        atomicStore(&published[own], (COUNTED_OWN << COUNTED_SHIFT) | run.count);
         atomicStore(&published[digit.state_next + number * BINS + at.place], 0u);
     }
-    // Where the digit's keys begin in the whole order;
-    // the barrier that the cleared counters need stands in it.
-    let start = many_exclusive(at, width, all);
-    radix_ranks(at, width, held, places);
-    let run = radix_begin(at, width);
-    if (at.place < BINS && number > 0u) {
-        atomicStore(&published[own], (COUNTED_OWN << COUNTED_SHIFT) | run.count);
-    }
-    radix_stage(at, held, places);
+    return run;
+}
+
+// Where the tile's keys go: adds up what the tiles before it have published, and publishes the sum.
+fn chained_wait(at: Lane, width: Width, number: u32, run: Run) {
+    let own = digit.state + number * BINS + at.place;
     var sum = 0u;
+    if (number == 0u) {
+        // The first tile says where each digit begins in the whole order.
+        var all = 0u;
+        if (at.place < BINS) {
+            all = atomicLoad(&histogram[digit.pass_index * BINS + at.place]);
+            atomicStore(&published[digit.state_next + at.place], 0u);
+        }
+        sum = many_exclusive(at, width, all);
+        if (at.place < BINS) {
+            atomicStore(&published[own], (COUNTED_ALL << COUNTED_SHIFT) | (sum + run.count));
+            many_delta[at.place] = sum - run.first;
+        }
+        return;
+    }
     var first = number;
     loop {
         if (at.place == 0u) {
@@ -338,7 +397,7 @@ fn chained_place(
     }
     if (at.place < BINS) {
         atomicStore(&published[own], (COUNTED_ALL << COUNTED_SHIFT) | (sum + run.count));
-        many_delta[at.place] = start + sum - run.first;
+        many_delta[at.place] = sum - run.first;
     }
 }
 
@@ -353,14 +412,24 @@ fn chained_keys(
     let at = lane_of(subgroup, lane, width);
     let known = width_of(at, width);
     let number = workgroup.y * grid.x + workgroup.x;
-    if (number * MANY_TILE >= split.n) {
+    if (number * RADIX_TILE >= split.n) {
         return;
     }
     var held: array<u32, ITEMS>;
     var places: array<u32, ITEMS>;
-    chained_place(at, known, number, &held, &places);
-    var goals: array<u32, ITEMS>;
-    radix_keys_out(at, split.n - number * MANY_TILE, &goals);
+    let run = chained_count(at, known, number, &held);
+    workgroupBarrier();
+    radix_places(at, known, &held, &places);
+    radix_put(0u, &held, &places);
+    chained_wait(at, known, number, run);
+    workgroupBarrier();
+    var goals: array<u32, STAGED>;
+    let inside = split.n - number * RADIX_TILE;
+    radix_keys_out(at, 0u, inside, &goals);
+    for (var part = 1u; part < ITEMS / STAGED; part++) {
+        radix_put(part, &held, &places);
+        radix_keys_out(at, part, inside, &goals);
+    }
 }
 
 @compute @workgroup_size(THREADS)
@@ -374,17 +443,31 @@ fn chained_pairs(
     let at = lane_of(subgroup, lane, width);
     let known = width_of(at, width);
     let number = workgroup.y * grid.x + workgroup.x;
-    if (number * MANY_TILE >= split.n) {
+    if (number * RADIX_TILE >= split.n) {
         return;
     }
     var held: array<u32, ITEMS>;
     var places: array<u32, ITEMS>;
-    chained_place(at, known, number, &held, &places);
+    let run = chained_count(at, known, number, &held);
+    workgroupBarrier();
+    radix_places(at, known, &held, &places);
+    // On their way while others are waited for.
     var values: array<u32, ITEMS>;
-    radix_values_in(at, number * MANY_TILE, &values);
-    var goals: array<u32, ITEMS>;
-    radix_keys_out(at, split.n - number * MANY_TILE, &goals);
-    radix_values_out(at, split.n - number * MANY_TILE, &values, &places, &goals);
+    radix_values_in(at, number * RADIX_TILE, &values);
+    radix_put(0u, &held, &places);
+    chained_wait(at, known, number, run);
+    workgroupBarrier();
+    var goals: array<u32, STAGED>;
+    let inside = split.n - number * RADIX_TILE;
+    radix_keys_out(at, 0u, inside, &goals);
+    radix_put(0u, &values, &places);
+    radix_values_out(at, 0u, inside, &goals);
+    for (var part = 1u; part < ITEMS / STAGED; part++) {
+        radix_put(part, &held, &places);
+        radix_keys_out(at, part, inside, &goals);
+        radix_put(part, &values, &places);
+        radix_values_out(at, part, inside, &goals);
+    }
 }
 
 // Counts the digits of a run of keys, one key after the other.

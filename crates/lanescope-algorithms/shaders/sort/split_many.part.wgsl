@@ -14,7 +14,7 @@ override MANY_TILE: u32 = MANY_ROWS * THREADS * 4u;
 override TALLIES: u32 = GROUPS * BINS;
 override MANY_ROOM: u32 = THREADS * max(8u, MANY_ROWS * 4u);
 override MANY_COUNTED: u32 = 8u * BINS;
-override MANY_SUMS: u32 = 8u + THREADS / 4u * u32(NARROW);
+override MANY_SUMS: u32 = max(8u, GROUPS) + THREADS / 4u * u32(NARROW);
 override VOTES: u32 = 1u + GROUPS * 8u * u32(NARROW);
 override TOLD: u32 = 1u + THREADS * u32(NARROW);
 

@@ -34,8 +34,18 @@ const COUNT_BITS: u32 = 30;
 /// How often a workgroup looks at a tile in vain before it counts that tile itself.
 const SPINS: u32 = 1024;
 
+/// So many keys at most are few, or some: sizes between those that were timed.
+const FEW_KEYS: u32 = 1 << 18;
+const SOME_KEYS: u32 = 1 << 22;
+
 /// The line of the shader that says how many keys a lane has.
 const ITEMS_LINE: &str = "const ITEMS = 12u;";
+
+/// The line that says how many of them are staged at a time.
+const STAGED_LINE: &str = "const STAGED = 12u;";
+
+/// What begins and ends the line of a loop of as many turns as a constant says, in the shader.
+const LOOP: [&str; 2] = ["for (var r = 0u; r < ", "; r++) {"];
 
 /// What keys are, each of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,10 +80,13 @@ impl Key {
 /// How the work is cut. Any that [`RadixTuning::check`] allows gives the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadixTuning {
-    /// Invocations a workgroup: 128 or 256; for [`Before::Runs`] 512 or 1024 too.
+    /// Invocations a workgroup: 128, 256, 512 or 1024.
     pub threads: u32,
     /// Keys of a lane in a tile: a multiple of 4 from 4 to 32. A tile has threads · items keys.
     pub items: u32,
+    /// How many of them lie in workgroup memory at a time: a multiple of 4 that divides `items`. Where it is
+    /// less than that, more workgroups have room on a core, and each has more barriers.
+    pub staged: u32,
     /// How a tile finds out what the tiles before it have.
     pub before: Before,
 }
@@ -95,19 +108,31 @@ pub enum Before {
 }
 
 impl RadixTuning {
-    /// The tuning for a device and n keys; `processor` says whether it is a driver that runs on a processor.
-    pub fn choose(limits: impl Into<Limits>, n: u32, processor: bool) -> Self {
+    /// The tuning for a device and n keys, with a payload or without; `processor` says whether it is a driver that
+    /// runs on a processor.
+    ///
+    /// For GPUs it is the fastest of those that were timed on an H100, and that fit the device: where there are few
+    /// keys, tiles are small, so that each core has some; where there are many they are large, so that a digit's
+    /// keys of a tile fill more of a cache's line, and fewer tiles wait for each other.
+    pub fn choose(limits: impl Into<Limits>, n: u32, payload: bool, processor: bool) -> Self {
         let limits = limits.into();
         // Counts that are published have flags beside them: for more keys than that, runs.
         if processor || n >> COUNT_BITS > 0 {
             let before = Before::Runs { length: Tuning::run_length(n) };
-            return Self { threads: 128, items: 4, before };
+            return Self { threads: 128, items: 4, staged: 4, before };
         }
         let before = Before::LookBack { spins: SPINS };
-        let tuning = |(threads, items)| Self { threads, items, before };
-        let candidates = [(256, 12), (256, 4), (128, 12), (128, 4)].map(tuning);
-        let fits = candidates.into_iter().find(|candidate| candidate.check(limits, n).is_ok());
-        fits.unwrap_or(candidates[3])
+        let tuning = |(threads, items, staged)| Self { threads, items, staged, before };
+        let best: &[_] = match (n, payload) {
+            (..=FEW_KEYS, _) => &[(256, 8, 8)],
+            (..=SOME_KEYS, _) => &[(512, 16, 16), (256, 16, 8)],
+            (_, true) => &[(512, 20, 20), (512, 16, 16), (256, 16, 8)],
+            (_, false) => &[(256, 24, 12), (256, 16, 8)],
+        };
+        let least = [(256, 4, 4), (128, 8, 8), (128, 4, 4)];
+        let mut candidates = best.iter().chain(&least).map(|shape| tuning(*shape));
+        let fits = candidates.find(|candidate| candidate.check(limits, n).is_ok());
+        fits.unwrap_or(tuning(least[2]))
     }
 
     /// Keys of a tile.
@@ -148,9 +173,9 @@ impl RadixTuning {
     pub fn workgroup_bytes(&self) -> u32 {
         let (threads, bins) = (self.threads, 1 << self.digit_bits_max());
         // Sums, ballots and what leaders were told, of subgroups as narrow as four lanes.
-        let narrow = (threads / 32 + threads / 4) + (1 + threads / 4) + (1 + threads);
+        let narrow = ((threads / 32).max(8) + threads / 4) + (1 + threads / 4) + (1 + threads);
         // What is staged or counted, where digits go, and what a tile that is helped has.
-        let written = threads * self.items.max(8) + 2 * bins;
+        let written = threads * self.staged.max(8) + 2 * bins;
         let histogram = bins * 32_u32.div_ceil(self.digit_bits_max());
         match self.before {
             Before::LookBack { .. } => 64 + 4 * (written + narrow).max(histogram),
@@ -166,7 +191,7 @@ impl RadixTuning {
     pub fn check(&self, limits: impl Into<Limits>, n: u32) -> Result<(), TuningError> {
         let limits = limits.into();
         let wrong = |message: String| Err(TuningError(message));
-        let Self { threads, items, before } = *self;
+        let Self { threads, items, staged, before } = *self;
         if ![128, 256, 512, 1024].contains(&threads) {
             return wrong(format!("threads is {threads}, not 128, 256, 512 or 1024"));
         }
@@ -176,10 +201,10 @@ impl RadixTuning {
         if !items.is_multiple_of(4) || !(4..=ITEMS_MAX).contains(&items) {
             return wrong(format!("items is {items}, not a multiple of 4 from 4 to {ITEMS_MAX}"));
         }
+        if !staged.is_multiple_of(4) || staged == 0 || !items.is_multiple_of(staged) {
+            return wrong(format!("staged is {staged}, no multiple of 4 that divides {items}"));
+        }
         match before {
-            Before::LookBack { .. } if threads > 256 => {
-                return wrong(format!("look-back takes 128 or 256 threads, not {threads}"));
-            }
             Before::LookBack { spins: 0 } => return wrong("spins is 0, not at least 1".to_owned()),
             Before::LookBack { .. } if n >> COUNT_BITS > 0 => {
                 return wrong(format!("{n} keys; look-back counts up to 2^{COUNT_BITS} - 1"));
@@ -313,7 +338,7 @@ impl RadixPlan {
         let overrides = BTreeMap::from([
             ("THREADS", tuning.threads),
             ("SCAN_THREADS", Tuning::scan_threads(limits)),
-            ("MANY_ROWS", tuning.items / 4),
+            ("MANY_ROWS", tuning.staged / 4),
             ("BITS", digit_bits),
             ("KEY_SIGN", all),
             ("KEY_NEGATIVE", negative),
@@ -391,13 +416,42 @@ impl RadixPlan {
     }
 
     /// The text that its dispatches are entry points of, given that of `radix.part.wgsl`: what stands
-    /// behind the parts of a partition.
+    /// behind the parts of a partition. Loops of as many turns as a constant says are written out.
     ///
     /// # Panics
     ///
-    /// Where `text` has no line that says how many keys a lane has.
+    /// Where `text` has no line that says how many keys a lane has, or how many are staged.
     pub fn specialise(&self, text: &str) -> String {
-        assert!(text.contains(ITEMS_LINE), "the shader has no {ITEMS_LINE:?} to replace");
-        text.replace(ITEMS_LINE, &format!("const ITEMS = {}u;", self.tuning.items))
+        let RadixTuning { items, staged, .. } = self.tuning;
+        let mut text = text.to_owned();
+        for (line, name, value) in [(ITEMS_LINE, "ITEMS", items), (STAGED_LINE, "STAGED", staged)] {
+            assert!(text.contains(line), "the shader has no {line:?} to replace");
+            text = text.replace(line, &format!("const {name} = {value}u;"));
+        }
+        let turns_of = |name: &str| -> Option<u32> {
+            let line = format!("const {name} = ");
+            let (_, value) = text.split_once(&line)?;
+            value.split_once("u;")?.0.parse().ok()
+        };
+        let mut lines = text.lines();
+        let mut written = String::with_capacity(text.len() * 4);
+        while let Some(line) = lines.next() {
+            let looped = line
+                .split_once(LOOP[0])
+                .and_then(|(indent, rest)| Some((indent, turns_of(rest.strip_suffix(LOOP[1])?)?)));
+            let Some((indent, turns)) = looped else {
+                written.extend([line, "\n"]);
+                continue;
+            };
+            // Bodies are indented deeper than the line that ends them.
+            let end = format!("{indent}}}");
+            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != end).collect();
+            for turn in 0..turns {
+                written.push_str(&format!("{indent}{{\n{indent}    const r = {turn}u;\n"));
+                body.iter().for_each(|line| written.extend([line, "\n"]));
+                written.push_str(&format!("{end}\n"));
+            }
+        }
+        written
     }
 }

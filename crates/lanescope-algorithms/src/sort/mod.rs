@@ -18,8 +18,8 @@
 //! As many keys as one binding holds of u32, on a device with `Features::SUBGROUP` that binds
 //! [`STORAGE_BUFFERS`] storage buffers in a compute stage, which is
 //! what WebGPU promises. Scratch memory is its own: with more than one pass, which is more than 8 bits, a
-//! buffer as large as the keys and one as large as the payload; and counts, up to 8 bytes for each 4 keys
-//! of a lane. Each buffer of it has to fit a binding too.
+//! buffer as large as the keys and one as large as the payload; and counts, of each tile 8 bytes for each of the digit's
+//! values. Each buffer of it has to fit a binding too.
 //!
 //! ```no_run
 //! # fn sort(device: &wgpu::Device, queue: &wgpu::Queue, keys: &wgpu::Buffer, payload: &wgpu::Buffer, n: u32)
@@ -127,7 +127,8 @@ impl Sort {
         buffers: &Buffers<'_>,
     ) -> Result<Self, SortError> {
         let processor = device.adapter_info().device_type == DeviceType::Cpu;
-        let tuning = RadixTuning::choose(&device.limits(), n, processor);
+        let payload = buffers.payload.is_some();
+        let tuning = RadixTuning::choose(&device.limits(), n, payload, processor);
         Self::with_tuning(device, n, key, bits, buffers, tuning)
     }
 
