@@ -162,12 +162,15 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
         ),
     };
     let kernels = write_count(kernels.len(), "kernel", "kernels");
-    let beside: BTreeSet<&str> = run
-        .measurements
-        .iter()
-        .filter(|measurement| measurement.for_widths)
-        .map(|measurement| measurement.kernel.as_str())
-        .collect();
+    // Those that ran for themselves too are counted once.
+    let kernels_of = |for_widths| {
+        let measurements = run.measurements.iter();
+        let some = measurements.filter(move |measurement| measurement.for_widths == for_widths);
+        some.map(|measurement| measurement.kernel.as_str())
+    };
+    let asked: BTreeSet<&str> = kernels_of(false).collect();
+    let beside: BTreeSet<&str> =
+        kernels_of(true).filter(|kernel| !asked.contains(kernel)).collect();
     let beside = match beside.len() {
         0 => String::new(),
         count => format!(

@@ -78,7 +78,12 @@ pub fn alternatives(launch: &Launch) -> Result<Vec<([u32; 3], Launch)>, String> 
         let grid = [0, 1, 2].map(|axis| extent[axis] / shape[axis]);
         Some((shape, reshape(launch, program, shape, grid)?))
     });
-    Ok(found.collect())
+    let found: Vec<_> = found.collect();
+    if found.is_empty() {
+        let [x, y, z] = extent;
+        return Err(format!("none of as many invocations divides its grid of {x} × {y} × {z}"));
+    }
+    Ok(found)
 }
 
 /// The shapes that are tried in place of one: as many invocations in flatter and squarer tiles, or lines of

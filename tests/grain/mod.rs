@@ -135,6 +135,7 @@ fn formulas() {
                 let width = Width::new(width).unwrap();
                 let counts = pairs(&simulate(&launch, width));
                 match compare(&launch, width, is_random(kernel, &launch), &counts) {
+                    Ok(0) => wrong.push(format!("{} {point:?}: nothing was compared", kernel.id)),
                     Ok(blocks) => compared += blocks,
                     Err(why) => wrong.push(why),
                 }

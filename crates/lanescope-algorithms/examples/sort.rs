@@ -45,7 +45,7 @@ fn main() -> anyhow::Result<()> {
     flags.sort_by(f32::total_cmp);
     let flags: Vec<u32> = flags.iter().map(|number| u32::from(*number >= 0.0)).collect();
     let (flags, kept) = (gpu.buffer(n, &flags), gpu.buffer(n, &[]));
-    let tuning = ScanTuning::for_compaction(&gpu.device);
+    let tuning = ScanTuning::for_compaction(&gpu.device, n.into());
     let compact = Compact::new(&gpu.device, Flags::Words, tuning)?;
     let scratch = compact.scratch(&gpu.device, n.into());
     let inputs = (&keys_sorted, &flags);

@@ -79,7 +79,7 @@ impl Set {
         tuning: Option<ScanTuning>,
     ) -> Result<CompactCall> {
         let device = &gpu.device;
-        let tuning = tuning.unwrap_or_else(|| ScanTuning::for_compaction(device));
+        let tuning = tuning.unwrap_or_else(|| ScanTuning::for_compaction(device, n));
         let compact = Compact::new(device, Flags::Bytes, tuning)?;
         let scratch = compact.scratch(device, n);
         let elements = (&self.first, &self.second);
