@@ -11,7 +11,9 @@ use std::path::Path;
 
 use lanescope::analyze;
 use lanescope::program::COUNTING_RULE;
-use lanescope::record::{Measurement, Output, Run, RunErrorKind, Status, Tag, Value, flag};
+use lanescope::record::{
+    Measurement, Output, PeerRow, Run, RunErrorKind, Status, Tag, Value, flag,
+};
 
 use crate::records::load;
 
@@ -429,6 +431,40 @@ fn reductions_and_scans_are_as_fast_as_asked_for_on_the_h200() {
         if (work, pow2) == ("reduce_f32", 28) {
             let bytes_per_ns = 4.0 * 2f64.powi(28) / row.median_ns;
             assert!(bytes_per_ns >= 0.92 * 4800.0, "{bytes_per_ns} GB/s");
+        }
+    }
+}
+
+/// The rows of a file of peers.
+fn peer_rows(path: &str) -> Vec<PeerRow> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    lanescope::store::load_peers(&path).unwrap().rows
+}
+
+#[test]
+fn times_of_the_library_come_out_again_within_two_percent_on_another_machine() {
+    let first = peer_rows("results/reference/nvidia-h100/peers.json");
+    let second = peer_rows("results/other/lab/peers-second.json");
+    assert!(second.len() >= 50, "{}", second.len());
+    for again in second {
+        let is_same = |row: &&PeerRow| {
+            (&row.work, row.n, &row.device, row.cold)
+                == (&again.work, again.n, &again.device, again.cold)
+        };
+        let row = first.iter().find(is_same).unwrap_or_else(|| panic!("{again:?}"));
+        let change = again.median_ns / row.median_ns - 1.0;
+        assert!(change.abs() < 0.02, "{} of {}: {change}", row.work, row.n);
+    }
+}
+
+#[test]
+fn sorts_of_up_to_a_million_keys_take_less_time_than_cubs_on_the_h100() {
+    let rows = peer_rows("results/reference/nvidia-h100/peers.json");
+    for work in ["sort_pairs_u32", "sort_keys_u32"] {
+        for pow2 in [16, 20] {
+            let row = rows.iter().find(|row| (row.work.as_str(), row.n) == (work, 1 << pow2));
+            let row = row.unwrap_or_else(|| panic!("{work} of 2^{pow2}"));
+            assert!(row.speed_ratio > 1.15, "{work} of 2^{pow2}: {}", row.speed_ratio);
         }
     }
 }

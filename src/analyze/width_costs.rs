@@ -302,8 +302,8 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
             };
             format!(
                 "64 lanes cost at least {percent} more lane slots than 32 in a launch of {count} of {total} \
-                 kernels with these inputs: where the two halves of 64 lanes differ, in the arm that they \
-                 take, in how long they loop, or in that one is empty. At most {} times as many, for \
+                 kernels with these inputs: where the two halves of 64 lanes take different arms, loop \
+                 for different times, or where one half is empty. At most {} times as many, for \
                  {}{alike}.{left_out}",
                 text::ratio(ratio.ratio),
                 launch_words(cost),

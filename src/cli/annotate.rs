@@ -280,7 +280,16 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
     let mut text = if here.is_empty() && device.what_if.is_none() {
         look.heading(&format!("No change was tried for {}", device.column.label))
     } else if here.is_empty() {
-        look.heading(&format!("Nothing to advise on {}", device.column.label))
+        let untried = device.what_if.as_ref().map_or(0, |what_if| what_if.untried);
+        look.heading(&if untried > 0 {
+            let changes = present::count_text(untried.into(), "change");
+            format!(
+                "No advice yet on {}: {changes} not tried (--what-if tries all)",
+                device.column.label
+            )
+        } else {
+            format!("Nothing to advise on {}", device.column.label)
+        })
     } else {
         let title = format!(
             "Advice for {}: savings measured on the simulator; turns, sectors, waits by a model",

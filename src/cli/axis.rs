@@ -56,6 +56,10 @@ fn parse(argument: &str) -> Result<(&str, Vec<Value>), String> {
         return Err(format!("`{name}` is no parameter name (flags: `[pow2]`)"));
     }
     let inner = values.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    if inner.is_none() && is_grouped(values) {
+        let whole = values.replace(',', "");
+        return Err(format!("a comma parts values: write {whole}, or [{values}] for a list"));
+    }
     let mut result = Vec::new();
     for part in inner.unwrap_or(values).split(',') {
         let part = part.trim();
@@ -72,6 +76,16 @@ fn parse(argument: &str) -> Result<(&str, Vec<Value>), String> {
         result = result.into_iter().map(power_of_two).collect::<Result<_, _>>()?;
     }
     Ok((name, result))
+}
+
+/// Whether a text is one number with commas between groups of three digits, as in `1,000,000`.
+fn is_grouped(text: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut parts = text.split(',');
+    let first = parts.next().unwrap_or_default();
+    let rest: Vec<&str> = parts.collect();
+    let grouped = rest.iter().all(|part| digits(part) && part.len() == 3);
+    digits(first) && first.len() <= 3 && grouped && rest.iter().any(|part| part.starts_with('0'))
 }
 
 fn value(text: &str) -> Value {
@@ -144,6 +158,11 @@ mod tests {
         );
         assert_eq!(shown(&["n=[1e3,2^10,1M]"]).unwrap(), ["n=1000", "n=1024", "n=1000000"]);
         assert_eq!(shown(&["p=[0.5,1]"]).unwrap(), ["p=0.5", "p=1"]);
+        // One number with commas in it is no list.
+        let problem = shown(&["n=1,000,000"]).unwrap_err();
+        assert!(problem.contains("write 1000000, or [1,000,000] for a list"), "{problem}");
+        assert_eq!(shown(&["n=128,256"]).unwrap(), ["n=128", "n=256"]);
+        assert_eq!(shown(&["n=[1,000]"]).unwrap(), ["n=1", "n=0"]);
     }
 
     #[test]

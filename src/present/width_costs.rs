@@ -50,8 +50,10 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     let mut table = Table::new(title, columns);
     let rows_max_fits = rows.len() <= KERNELS_MAX;
     for (kernel, ratios) in &rows {
-        let least = ratios.iter().map(|ratio| ratio.range[0]).fold(f64::INFINITY, f64::min);
-        let greatest = ratios.iter().map(|ratio| ratio.range[1]).fold(0.0, f64::max);
+        // Other seeds may be of a smaller launch: the launch's own figure is among what is met, too.
+        let met = || ratios.iter().flat_map(|ratio| [ratio.range[0], ratio.ratio, ratio.range[1]]);
+        let least = met().fold(f64::INFINITY, f64::min);
+        let greatest = met().fold(0.0, f64::max);
         let seeds = ratios.iter().map(|ratio| ratio.seeds).max().unwrap_or(1);
         let dear = greatest >= DEARER_MIN || rows_max_fits;
         let place = if dear { &mut table.rows } else { &mut table.rows_folded };
@@ -70,7 +72,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     table.notes = vec![format!(
         "Lane slots are subgroup operations × width. The first figure is that of the kernel's usual \
              launch; least and most are over all its launches and seeds. Seeds are counted at {} elements at \
-             most: where the launch has more, its own figure may lie outside. Other work: a kernel that asks \
+             most: where the launch has more, they are of a smaller one. Other work: a kernel that asks \
              for its width and does something else at another.",
         grouped_text(analyze::SEEDED_SIZE_MAX.unsigned_abs().into())
     )];
@@ -78,7 +80,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     let alike = table.rows_folded.len();
     if alike > 0 {
         table.notes.push(format!(
-            "{alike} more kernels cost at {wide} lanes at most {} more than at {narrow}.",
+            "{alike} more kernels cost at {wide} lanes less than {} more than at {narrow}.",
             text::whole_percent(Ratio(DEARER_MIN - 1.0))
         ));
     }

@@ -65,8 +65,9 @@ struct Page {
     advice: Vec<AdviceText>,
     /// What else was tried or could not be, of each counted device.
     remarks: Vec<String>,
-    /// Whether any change was tried.
+    /// Whether any change was tried, and whether none was left out for want of time.
     tried: bool,
+    tried_all: bool,
     /// What was looked at, where there is nothing to advise.
     looked_at: Vec<String>,
     /// What accesses cost in a model, of each device where somebody looked.
@@ -252,6 +253,10 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         advice: advices(profile, advice, &advised),
         remarks: remarks(&counted),
         tried: counted.iter().any(|device| device.what_if.is_some()),
+        tried_all: counted
+            .iter()
+            .filter_map(|d| d.what_if.as_ref())
+            .all(|tried| tried.untried == 0),
         looked_at: counted
             .iter()
             .map(|device| format!("{}: {}", device.column.label, analyze::looked_at(device)))

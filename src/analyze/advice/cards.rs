@@ -235,7 +235,8 @@ fn reason(
         );
     }
     if !candidate.same.is_empty() {
-        text += &format!(" {} would save no more than a part of the same.", lines(&candidate.same));
+        let others = lines(&candidate.same).to_lowercase();
+        text += &format!(" What was tried at {others} saves a part of the same operations.");
     }
     text
 }

@@ -137,7 +137,7 @@ fn two_lines_that_part_the_same_lanes_are_one_card() {
     let run = simulated(&shader(64, body), Fill::Words((0..1024).collect()), 16, &[32]);
     let cards = advice_in(&run);
     assert_eq!(cards.len(), 1, "{cards:#?}");
-    assert!(cards[0].reason.contains("would save no more than a part of the same"));
+    assert!(cards[0].reason.contains("saves a part of the same operations"));
 }
 
 #[test]

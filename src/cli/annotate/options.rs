@@ -22,8 +22,18 @@ pub(super) fn options(profile: &Profile, look: Look) -> String {
 fn all(profile: &Profile) -> impl Iterator<Item = &'static str> {
     let any = |is_open: fn(&DeviceProfile) -> bool| profile.devices.iter().any(is_open);
     let hints = [
-        (any(has_untried_changes), "--what-if tries every change"),
-        (any(has_unwatched_workgroups), "--what-if watches every workgroup's memory"),
+        (
+            any(has_untried_changes) && any(has_unwatched_workgroups),
+            "--what-if tries every change and watches every workgroup's memory",
+        ),
+        (
+            any(has_untried_changes) && !any(has_unwatched_workgroups),
+            "--what-if tries every change",
+        ),
+        (
+            any(has_unwatched_workgroups) && !any(has_untried_changes),
+            "--what-if watches every workgroup's memory",
+        ),
         (
             any(is_of_one_schedule),
             "--schedules 8 shows how far other orders of workgroups move the figures",
