@@ -56,6 +56,10 @@ struct State<F: Save> {
 }
 
 impl<F: Save> State<F> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long a save takes decides how soon the next may be"
+    )]
     fn save(&mut self) -> Result<(), F::Error> {
         self.unsaved = true;
         let begun = Instant::now();
