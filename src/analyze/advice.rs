@@ -41,7 +41,7 @@ pub fn advice_of(profile: &Profile) -> Vec<Advice> {
     for card in &mut list {
         let shares = profile.devices.iter().filter_map(|device| {
             let width = device.column.width?;
-            Some((width, cards::find_share_alone(device, card.rule, card.line)?))
+            Some((width, cards::find_share_alone(device, card)?))
         });
         card.at_widths = shares.collect();
         card.at_widths.sort_by_key(|(width, _)| *width);

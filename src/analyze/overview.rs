@@ -54,23 +54,32 @@ pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
     if !all_well {
         sentences.push(launches.clone());
     }
-    sentences.extend(cost_sentences(run, summary));
-    let widths = width_sentences(run);
-    sentences.extend(widths.first().cloned());
+    let (first, widths) = costs_and_widths(run, summary);
+    sentences.extend(first);
     let mut last: Vec<String> = describe_agreement(run).into_iter().collect();
     if all_well {
         last.push(launches);
     }
     // What else is known of widths takes the room that is left.
     let room = SENTENCES_MAX.saturating_sub(sentences.len() + last.len());
-    sentences.extend(widths.into_iter().skip(1).take(room));
+    sentences.extend(widths.into_iter().take(room));
     sentences.extend(last);
     sentences.truncate(SENTENCES_MAX);
     sentences
 }
 
+/// What kernels cost over their baselines and what widths make of it, what was found first; and what else is
+/// known of widths. Where times were measured they come first, where only widths were counted these.
+pub fn costs_and_widths(run: &Run, summary: &Summary) -> (Vec<String>, Vec<String>) {
+    let (costs, mut widths) = (cost_sentences(run, summary), width_sentences(run));
+    let timed = rows(summary).any(|row| row.time.is_some());
+    let others = widths.split_off(widths.len().min(if timed { 1 } else { 2 }));
+    let first = if timed { [costs, widths].concat() } else { [widths, costs].concat() };
+    (first, others)
+}
+
 /// What kernels cost over their baselines: as measured, and by counting where nothing was.
-pub fn cost_sentences(run: &Run, summary: &Summary) -> Vec<String> {
+fn cost_sentences(run: &Run, summary: &Summary) -> Vec<String> {
     let mut sentences = Vec::new();
     for device in &summary.devices {
         sentences.extend(describe_largest_ratio(run, device));

@@ -4,6 +4,7 @@
 //! as efficiency does not; the machine models that one simulated run gives; the answer in sentences.
 //! What other seeds make of the ratio is counted elsewhere and only read here.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
@@ -250,8 +251,8 @@ fn seed_ratios(before: &Measurement, after: &Measurement) -> Option<Vec<f64>> {
     (left.parameters == right.parameters).then(|| right.counts.iter().filter_map(pair).collect())
 }
 
-/// When 64 lanes cost more than 32, on these data: the answer, then one for each kernel with an axis of
-/// grain; none where nothing was counted at both widths.
+/// When 64 lanes cost more than 32, on these data: the answer, then the fullest axis of grain, the kernels by
+/// name, and the other axes; none where nothing was counted at both widths.
 pub fn width_sentences(run: &Run) -> Vec<String> {
     let costs = width_costs(run);
     let mut kernels: IndexMap<&str, Vec<(&WidthCost, CostRatio)>> = IndexMap::new();
@@ -301,28 +302,48 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
                 many => format!(" and {} more kernels", many - 1),
             };
             format!(
-                "64 lanes cost at least {percent} more lane slots than 32 in a launch of {count} of {total} \
-                 kernels with these inputs: where the two halves of 64 lanes take different arms, loop \
-                 for different times, or where one half is empty. At most {} times as many, for \
+                "64 lanes cost at least {percent} more lane slots than 32 for {count} of {total} kernels \
+                 with these inputs: where the two halves of 64 lanes take different arms, loop for \
+                 different times, or where one half is empty. At most {} times as many, for \
                  {}{alike}.{left_out}",
                 text::ratio(ratio.ratio),
                 launch_words(cost),
             )
         }
     });
-    if count > UNNAMED_MAX {
-        sentences.push(dearest_sentence(kernels.iter().filter(|(_, points)| dearer(points))));
-    }
-    // Of each kernel its dearest first, then the others.
-    let mut grains: Vec<(usize, f64, String)> = Vec::new();
+    let kernels_named = (count > UNNAMED_MAX)
+        .then(|| dearest_sentence(kernels.iter().filter(|(_, points)| dearer(points))));
+    // Of each kernel its fullest axis first, then the others; of equals the dearest.
+    let mut grains: Vec<(usize, GrainSentence)> = Vec::new();
     for points in kernels.values() {
-        let mut point = grain_sentences(run, points);
-        point.sort_by(|a, b| b.0.total_cmp(&a.0));
-        grains.extend(point.into_iter().enumerate().map(|(rank, (most, said))| (rank, most, said)));
+        let mut of_kernel = grain_sentences(run, points);
+        of_kernel.sort_by(GrainSentence::order);
+        grains.extend(of_kernel.into_iter().enumerate());
     }
-    grains.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    sentences.extend(grains.into_iter().map(|(_, _, said)| said));
+    grains.sort_by(|(rank, a), (other_rank, b)| rank.cmp(other_rank).then(a.order(b)));
+    let mut grains = grains.into_iter().map(|(_, sentence)| sentence.text);
+    // What the answer hangs on comes before the names.
+    sentences.extend(grains.next());
+    sentences.extend(kernels_named);
+    sentences.extend(grains);
     sentences
+}
+
+/// Where along its axis of grain a kernel costs more at 64 lanes.
+#[derive(Clone, Debug, PartialEq)]
+struct GrainSentence {
+    /// How many values of the axis it speaks of.
+    values: usize,
+    /// The greatest ratio along it.
+    most: f64,
+    text: String,
+}
+
+impl GrainSentence {
+    /// What speaks of more values first; of equals the dearer.
+    fn order(&self, other: &Self) -> Ordering {
+        other.values.cmp(&self.values).then(other.most.total_cmp(&self.most))
+    }
 }
 
 /// Names the kernels of launches that cost more at 64 lanes, by the dearest launch of each.
@@ -354,8 +375,8 @@ fn launch_words(cost: &WidthCost) -> String {
 }
 
 /// Where along its axis of grain a kernel costs more at 64 lanes, a sentence for each choice of what else
-/// tells its launches apart, with the greatest ratio along it; none where its note names no such axis.
-fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<(f64, String)> {
+/// tells its launches apart; none where its note names no such axis.
+fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<GrainSentence> {
     let grain = points.first().and_then(|(cost, _)| run.kernels.get(&cost.kernel)?.grain.as_ref());
     let Some(grain) = grain else { return Vec::new() };
     let mut groups: IndexMap<String, Vec<(f64, f64)>> = IndexMap::new();
@@ -375,9 +396,10 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<(f64, S
         }
     }
     groups.retain(|_, along| along.len() >= GRAINS_MIN);
-    let sentence = |(beside, along): (String, Vec<(f64, f64)>)| {
-        let most = along.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max);
-        (most, grain_sentence(grain, &beside, along))
+    let sentence = |(beside, along): (String, Vec<(f64, f64)>)| GrainSentence {
+        values: along.len(),
+        most: along.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max),
+        text: grain_sentence(grain, &beside, along),
     };
     groups.into_iter().map(sentence).collect()
 }

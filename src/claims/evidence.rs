@@ -4,7 +4,6 @@
 //! was wrong, or whose compiler removed the work gives none.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use super::ledger::{Quantity, Scope, ScopeWord};
 use super::selector::{Selector, WIDTH, number_of, same};
@@ -31,21 +30,12 @@ impl Record {
     ///
     /// What is wrong with the catalogue, which a test shows to be nothing.
     pub fn new(name: impl Into<String>, mut run: Run) -> Result<Self, KernelError> {
-        let catalogue = catalogue()?;
+        // A gallery judges thousands of records.
+        let catalogue = Catalogue::kept()?;
         catalogue.annotate(&mut run);
         catalogue.renew(&mut run);
         Ok(Self { name: name.into(), run })
     }
-}
-
-/// The embedded catalogue, read once: a gallery judges thousands of records.
-fn catalogue() -> Result<&'static Catalogue, KernelError> {
-    static KEPT: OnceLock<Catalogue> = OnceLock::new();
-    if let Some(kept) = KEPT.get() {
-        return Ok(kept);
-    }
-    let read = Catalogue::embedded()?;
-    Ok(KEPT.get_or_init(|| read))
 }
 
 /// A committed table, a row a line, the cells of each divided by commas.

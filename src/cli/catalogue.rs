@@ -2,6 +2,7 @@
 //!
 //! Input: a folder of families, words. Output: a catalogue, and kernels in its order.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -12,8 +13,11 @@ use super::failure::{Exit, Failure};
 use crate::kernel::{Catalogue, Kernel, near_matches};
 
 /// The catalogue, with the families of a folder where one is named.
-pub(crate) fn read(folder: Option<&Path>) -> Result<Catalogue, Failure> {
-    let catalogue = folder.map_or_else(Catalogue::embedded, Catalogue::with_folder);
+pub(crate) fn read(folder: Option<&Path>) -> Result<Cow<'static, Catalogue>, Failure> {
+    let catalogue = match folder {
+        None => Catalogue::kept().map(Cow::Borrowed),
+        Some(folder) => Catalogue::with_folder(folder).map(Cow::Owned),
+    };
     catalogue.map_err(Failure::bad_input)
 }
 

@@ -77,7 +77,7 @@ pub(super) fn groups(
     for (kernel, selected, key, chosen, for_widths) in others.into_iter().chain(for_widths) {
         let launch = kernel.launch(sizes.class_for(kernel), &chosen, seed);
         let launch = launch.map_err(|error| impossible(&selected, error))?;
-        let launch = Launch { for_widths, ..launch };
+        let launch = Launch { for_widths, traced: !for_widths, ..launch };
         let identity = (kernel.id.as_str(), launch.parameters.clone());
         if !known.contains(&identity) {
             known.push(identity);

@@ -33,6 +33,7 @@ mod shader;
 mod shared;
 mod spirv;
 mod stack;
+mod usage;
 mod watch;
 mod web;
 
@@ -66,7 +67,11 @@ fn run_program() -> ExitCode {
     limit_threads();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return tell_usage(&error),
+        Err(error) => {
+            let words: Vec<String> =
+                std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+            return tell_usage(&usage::name_way_out(error, &words));
+        }
     };
     match dispatch(arguments) {
         Ok(exit) => exit.into(),

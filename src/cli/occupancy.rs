@@ -21,7 +21,7 @@ pub(crate) fn occupancy(
 ) -> Result<Exit, Failure> {
     let Some(name) = &arguments.arch else {
         let all = occupancy::architectures().map_err(Failure::bad_input)?;
-        writeln!(out, "{}", architectures(&all).to_text(terminal_columns()))?;
+        writeln!(out, "{}", architectures(all).to_text(terminal_columns()))?;
         return Ok(Exit::Done);
     };
     let architecture = occupancy::architecture(name).map_err(Failure::bad_input)?;

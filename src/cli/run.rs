@@ -130,18 +130,14 @@ fn wrong(measurement: &Measurement) -> bool {
     measurement.output == Output::Mismatch || barrier
 }
 
-/// How many sentences about widths stand above the tables; the page shows all of them.
-const SENTENCES_AT_TOP: usize = 3;
-
 /// The most rows of a table of widths on the terminal, but for the first.
 const WIDTH_ROWS_MAX: usize = 12;
 
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
 pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
     let columns = terminal_columns();
-    let costs = analyze::cost_sentences(run, &analyze::summary(run));
-    let widths = analyze::width_sentences(run).into_iter().take(SENTENCES_AT_TOP);
-    for sentence in costs.into_iter().chain(widths) {
+    let (first, _) = analyze::costs_and_widths(run, &analyze::summary(run));
+    for sentence in first {
         writeln!(out, "{}", fold(&sentence, "", columns))?;
     }
     // The first says what 64 lanes cost; how that comes about is for the page, where it is long.

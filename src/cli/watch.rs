@@ -18,6 +18,7 @@ use crate::kernel::Launch;
 use crate::program::COUNTING_RULE;
 use crate::record::{Device, Host, KernelNote, Measurement, Run, SCHEMA, Source, Tool};
 use crate::run::session::{Listener, Phase};
+use crate::run::simulator::launches_at_once;
 use crate::run::{RunError, now_utc};
 use crate::store::{Store, StoreError};
 use crate::units::visible::visible_line;
@@ -50,6 +51,8 @@ pub(super) struct Watch {
     planned: Option<usize>,
     /// How many were begun.
     begun: usize,
+    /// Whether the device at hand is a simulator, which counts several launches at once.
+    simulates: bool,
     /// Whether it was said how long they take.
     told: bool,
     /// Why something could not be saved.
@@ -102,7 +105,16 @@ impl Watch {
         if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
             progress.set_style(style);
         }
-        Ok(Self { folder, store, progress, planned: None, begun: 0, told: false, trouble: None })
+        Ok(Self {
+            folder,
+            store,
+            progress,
+            planned: None,
+            begun: 0,
+            simulates: false,
+            told: false,
+            trouble: None,
+        })
     }
 
     /// Ends the progress display; gives the folder.
@@ -143,8 +155,10 @@ impl Watch {
         let elapsed = self.progress.elapsed().as_secs_f64();
         let (done, left) = (self.begun, planned - self.begun);
         self.begun += 1;
+        // Of launches that are counted at once the first one has taken as long as all of them.
+        let at_once = if self.simulates { launches_at_once(launch) } else { 1 };
         #[expect(clippy::cast_precision_loss, reason = "launches are few")]
-        let left_s = (done > 0).then(|| elapsed / done as f64 * left as f64);
+        let left_s = (done >= at_once).then(|| elapsed / done as f64 * left as f64);
         let rest = left_s.map_or(String::new(), |rest| format!(", about {rest:.0} s left"));
         self.doing(&format!("{device}: counting {kernel} ({} of {planned}{rest})", done + 1));
         let long = |rest: &f64| elapsed >= COUNTING_LONG_S && *rest >= COUNTING_LONG_S;
@@ -176,6 +190,7 @@ impl Listener for Watch {
     }
 
     fn device(&mut self, device: &Device) {
+        self.simulates = device.is_simulator();
         let saved = self.store.append_device(device);
         self.note_failure(saved);
         for flag in &device.flags {

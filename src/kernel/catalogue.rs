@@ -4,6 +4,7 @@
 //! parameters. Output: kernels, their points and launches.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use include_dir::{Dir, include_dir};
 use rayon::prelude::*;
@@ -152,6 +153,20 @@ impl Catalogue {
     /// What is wrong with a file of it; a test shows that nothing is.
     pub fn embedded() -> Result<Self, KernelError> {
         Self::from_files(&embedded_files())
+    }
+
+    /// The embedded catalogue, read once and kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::embedded`].
+    pub fn kept() -> Result<&'static Self, KernelError> {
+        static KEPT: OnceLock<Catalogue> = OnceLock::new();
+        if let Some(kept) = KEPT.get() {
+            return Ok(kept);
+        }
+        let read = Self::embedded()?;
+        Ok(KEPT.get_or_init(|| read))
     }
 
     /// The embedded catalogue with the families of a folder like `shaders` beside it; a file of the

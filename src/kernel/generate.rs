@@ -4,6 +4,9 @@
 //! seed, name and i alone (a counter-based generator), so that any part can be made on its own; in
 //! [`Fill::Default`] it is the byte offset that counts.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -155,6 +158,52 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
     bytes
 }
 
+/// What contents are made from.
+#[derive(Clone, Debug, PartialEq)]
+struct Origin {
+    seed: u64,
+    size: u64,
+    name: String,
+    fill: Fill,
+}
+
+/// Contents that were made last, the newest first: a launch's are asked for at each width, by each dispatch's
+/// reference, and with each device.
+static KEPT: Mutex<VecDeque<(Origin, Arc<[u8]>)>> = Mutex::new(VecDeque::new());
+
+/// The fewest and the most bytes of contents that are kept.
+const KEPT_BYTES: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 18;
+
+/// Bytes of all contents that are kept.
+const KEPT_BYTES_SUM_MAX: usize = if cfg!(target_family = "wasm") { 4 << 20 } else { 32 << 20 };
+
+/// As [`contents`], and made once where they are small.
+pub(super) fn contents_kept(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
+    let costs_little = matches!(fill, Fill::Zero | Fill::Words(_) | Fill::Bytes(_));
+    if costs_little || !KEPT_BYTES.contains(&size) {
+        return contents(fill, seed, name, size);
+    }
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_it = |(known, _): &&(Origin, Arc<[u8]>)| {
+        (known.seed, known.size) == (seed, size) && known.name == name && known.fill == *fill
+    };
+    let known = kept().iter().find(is_it).map(|(_, bytes)| Arc::clone(bytes));
+    if let Some(bytes) = known {
+        return bytes.to_vec();
+    }
+    let bytes = contents(fill, seed, name, size);
+    let origin = Origin { seed, size, name: name.to_owned(), fill: fill.clone() };
+    let mut kept = kept();
+    kept.push_front((origin, bytes.as_slice().into()));
+    let sums = kept.iter().scan(0, |sum, (_, bytes)| {
+        *sum += bytes.len();
+        Some(*sum)
+    });
+    let fit = sums.take_while(|sum| *sum <= KEPT_BYTES_SUM_MAX).count();
+    kept.truncate(fit);
+    bytes
+}
+
 /// Writes the bits of each element, which `bits` gives by index; on all processors.
 fn write_elements(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64 + Sync) {
     let length = usize::try_from(scalar.bytes()).unwrap_or(8);
@@ -187,6 +236,27 @@ mod tests {
         assert_ne!(contents(&fill, 8, "input", 64), long[..64]);
         assert_ne!(contents(&fill, 7, "other", 64), long[..64]);
         insta::assert_debug_snapshot!(&long[..16]);
+    }
+
+    #[test]
+    fn kept_contents_are_those_that_are_made() {
+        let fill = |high| Fill::Uniform { scalar: ScalarType::F32, low: 0.0, high };
+        for (high, seed, name, size) in [
+            (1.0, 7, "input", 4096),
+            (1.0, 7, "input", 4096),
+            (2.0, 7, "input", 4096),
+            (1.0, 8, "input", 4096),
+            (1.0, 7, "other", 4096),
+            (1.0, 7, "input", 2048),
+            (1.0, 7, "input", 64),
+            (1.0, 7, "input", KEPT_BYTES.end() + 4),
+        ] {
+            let made = contents(&fill(high), seed, name, size);
+            assert!(
+                contents_kept(&fill(high), seed, name, size) == made,
+                "{high} {seed} {name} {size}"
+            );
+        }
     }
 
     #[test]

@@ -82,12 +82,20 @@ pub struct Launch {
     /// Whether it is counted to compare widths alone, and shown nowhere else.
     #[serde(default)]
     pub for_widths: bool,
+    /// Whether simulators keep what lanes do along time: not along a sweep that compares widths alone, of which nobody
+    /// looks at each point.
+    #[serde(default = "is_traced")]
+    pub traced: bool,
     /// Whether the record says by hashes what its buffers hold at first.
     #[serde(default)]
     pub inputs_hashed: bool,
     /// Of a captured dispatch what buffers and textures held after the program's own, by variable.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub after: BTreeMap<String, After>,
+}
+
+fn is_traced() -> bool {
+    true
 }
 
 /// A buffer of a launch.
@@ -152,6 +160,7 @@ impl Launch {
             expected: BTreeMap::new(),
             exempt_from_agreement: None,
             for_widths: false,
+            traced: true,
             inputs_hashed: false,
             after: BTreeMap::new(),
         }
@@ -169,7 +178,7 @@ impl Launch {
 
     /// The first content of `buffer`.
     pub fn contents(&self, buffer: &Buffer) -> Vec<u8> {
-        generate::contents(&buffer.fill, self.seed, &buffer.name, buffer.size)
+        generate::contents_kept(&buffer.fill, self.seed, &buffer.name, buffer.size)
     }
 
     /// The texture `name`.
@@ -349,6 +358,7 @@ pub fn build(
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
         for_widths: false,
+        traced: true,
         inputs_hashed: false,
         after: BTreeMap::new(),
     })

@@ -13,6 +13,8 @@
 //! Workgroup memory is given out in units as well, after what the driver keeps of it for itself.
 //! A workgroup is there as a whole or not at all.
 
+use std::sync::OnceLock;
+
 use serde::Deserialize;
 
 use crate::units::{Ratio, Width};
@@ -185,10 +187,13 @@ pub enum OccupancyError {
 /// # Errors
 ///
 /// [`OccupancyError::Table`] where it is damaged; a test shows that it is not.
-pub fn architectures() -> Result<Vec<Architecture>, OccupancyError> {
-    let table: OccupancyTable =
-        toml::from_str(LIMITS).map_err(|error| OccupancyError::Table(error.to_string()))?;
-    Ok(table.architectures)
+pub fn architectures() -> Result<&'static [Architecture], OccupancyError> {
+    static READ: OnceLock<Result<OccupancyTable, OccupancyError>> = OnceLock::new();
+    let read = || toml::from_str(LIMITS).map_err(|error| OccupancyError::Table(error.to_string()));
+    match READ.get_or_init(read) {
+        Ok(table) => Ok(&table.architectures),
+        Err(error) => Err(error.clone()),
+    }
 }
 
 /// Finds an architecture by its name.
@@ -212,7 +217,7 @@ pub fn architecture(name: &str) -> Result<Architecture, OccupancyError> {
 ///
 /// [`OccupancyError::Table`] where the table is damaged.
 pub fn of_device(device: &str) -> Result<Option<Architecture>, OccupancyError> {
-    let mut best: Option<(usize, Architecture)> = None;
+    let mut best: Option<(usize, &Architecture)> = None;
     for limits in architectures()? {
         let parts = limits.devices.iter().filter(|part| has_word(device, part));
         if let Some(length) = parts.map(String::len).max()
@@ -221,7 +226,7 @@ pub fn of_device(device: &str) -> Result<Option<Architecture>, OccupancyError> {
             best = Some((length, limits));
         }
     }
-    Ok(best.map(|(_, occupancy)| occupancy))
+    Ok(best.map(|(_, occupancy)| occupancy.clone()))
 }
 
 /// Whether `part` is in `text` as whole words; where it ends in `*`, as the beginning of words.

@@ -108,7 +108,7 @@ fn the_table_is_whole() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), all.len());
-    for limits in &all {
+    for limits in all {
         assert!(limits.subgroup_width().is_ok(), "{}", limits.name);
         assert!(limits.registers.is_multiple_of(limits.register_files * limits.registers_unit));
         assert!(limits.memory_per_workgroup_bytes_max <= limits.memory_bytes, "{}", limits.name);

@@ -613,6 +613,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
         Column::figures("lane slots A"),
         Column::figures("lane slots B"),
         Column::figures("lane slots B / A").with_notes(),
+        Column::figures("seeds"),
         Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
@@ -644,8 +645,11 @@ pub fn comparison(comparison: &Comparison) -> Table {
             Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), |ratio| match row
                 .lane_slots_range
             {
-                Some(range) => Cell::Between(ratio, range),
+                Some((range, _)) => Cell::Between(ratio, range),
                 None => Cell::Factor(ratio),
+            }),
+            Cell::from_option(row.lane_slots_range.filter(|_| !one_width(row)), |(_, seeds)| {
+                Cell::Count(seeds as u128)
             }),
             Cell::Flags(row.flags.clone()),
         ]);
@@ -658,6 +662,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
         "lane slots A",
         "lane slots B",
         "lane slots B / A",
+        "seeds",
     ])
 }
 

@@ -116,7 +116,7 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
         "{ratio_name}: that of the launch's own seed, and beside \
          or below it the least and the greatest of all seeds of the generated inputs. The median of all \
          possible seeds lies between those of 6 with a probability of 97 % (1 − 2 · 2⁻⁶), between those of 3 \
-         with 75 %. Where two seeds count the same at 32 lanes, no more are counted. The interval is of these \
+         with 75 %. Where two more seeds count the same at both widths, no more are counted. The interval is of these \
          parameters, and of inputs of this kind."
     )];
     Some(table.without_empty(&[&ratio_name]))

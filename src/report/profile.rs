@@ -123,7 +123,10 @@ struct DeviceCard {
     efficiency: String,
     /// The efficiency in percent, for a bar's length; `None` if nothing was counted.
     bar: Option<String>,
+    /// Subgroup operations.
     slots: String,
+    /// Lane slots, where there are several widths, across which operations do not compare.
+    lane_slots: Option<String>,
     method: String,
     trust: String,
     trust_meaning: String,
@@ -234,6 +237,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         .filter(|device| advice.iter().any(|card| card.device == device.column.device))
         .collect();
     let flame = first.map(present::flame_boxes).unwrap_or_default();
+    let several_widths = profile.has_several_widths();
     let shown = |id: &str| profile.devices.iter().any(|device| device.column.device == id);
     Page {
         title: analyze::short_name(&profile.kernel).to_owned(),
@@ -246,7 +250,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         sha256: profile.source_sha256.clone(),
         run: context::run(run),
         records: run.devices.iter().filter(|device| shown(&device.id)).map(record).collect(),
-        devices: profile.devices.iter().map(card).collect(),
+        devices: profile.devices.iter().map(|device| card(device, several_widths)).collect(),
         columns: counted.iter().map(|device| device.column.label.clone()).collect(),
         widths: widths(profile),
         made_up: profile.made_up_note(),
@@ -285,8 +289,9 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
     }
 }
 
-fn card(device: &DeviceProfile) -> DeviceCard {
+fn card(device: &DeviceProfile, several_widths: bool) -> DeviceCard {
     let column = &device.column;
+    let lane_slots = |width| format::count(column.work.lane_slots(width));
     let launch = |dispatch: &crate::record::Dispatch| {
         let groups = present::workgroups(dispatch.workgroups, dispatch.workgroup_size);
         format!("{}: {groups}", dispatch.entry_point)
@@ -300,6 +305,7 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         efficiency: format::percent(device.efficiency()),
         bar: device.efficiency().map(bar),
         slots: format::count(column.work.subgroup_operations),
+        lane_slots: column.width.filter(|_| several_widths).map(lane_slots),
         method: column.method.map_or(format::NONE, Method::name).to_owned(),
         // What failed has no counts that could be relied on.
         trust: match device.status {

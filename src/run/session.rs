@@ -73,7 +73,8 @@ pub struct RunOptions<'a> {
 pub struct Seeded {
     /// One for each seed.
     pub launches: Vec<Launch>,
-    /// Whether all are counted, even where the first two cost the same: another device found that they do not.
+    /// Whether all are counted, even where the first two cost the same at both widths: another device found that
+    /// they do not.
     pub all: bool,
     /// What was counted beside another device already.
     pub known: Option<Seeds>,
@@ -381,12 +382,12 @@ impl Session<'_, '_> {
             if by_wider {
                 counts_wider.push(seed_counts(other, &counted, None).ok()?);
             }
-            // Where two other inputs cost the same, what they cost does not depend on them.
+            // Where two other inputs cost the same at both widths, what they cost does not depend on them.
             let are_equal = |counts: &[SeedCounts]| match counts {
                 [first, second] => first.subgroup_operations == second.subgroup_operations,
                 _ => false,
             };
-            if !all && are_equal(&counts) && (!by_wider || are_equal(&counts_wider)) {
+            if !all && by_wider && are_equal(&counts) && are_equal(&counts_wider) {
                 break;
             }
         }

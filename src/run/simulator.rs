@@ -5,6 +5,7 @@
 
 mod ahead;
 mod arranged;
+mod checked;
 mod look;
 mod race;
 mod trace;
@@ -15,11 +16,9 @@ use std::time::Duration;
 
 use super::clock::Stopwatch;
 use super::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
-use super::{
-    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, caught,
-};
+use super::{CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, caught};
 use crate::instrument::Count;
-use crate::kernel::{Dispatch, Launch, Workgroups, reference};
+use crate::kernel::{Dispatch, Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{
     Backend, Call, CallBlock, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing,
@@ -32,6 +31,7 @@ use crate::simulate::{
 use crate::units::Width;
 use trace::Tracer;
 
+pub use ahead::launches_at_once;
 pub use arranged::{Changed, Contents, Dispatched};
 pub use look::{LOOKED_AT_MAX, WATCHED_OPERATIONS};
 
@@ -365,7 +365,7 @@ impl SimulatorRunner {
             let workgroups = grid(dispatch, &buffers)?;
             let stopwatch = Stopwatch::start();
             let mut tracer = Tracer::new(program, workgroups);
-            tracer.rests = !request.trace;
+            tracer.rests = !request.trace || !launch.traced;
             let program = (program, programs.compiled(index)?);
             let outcome =
                 self.dispatch(launch, program, workgroups, spent, &mut buffers, &mut tracer)?;
@@ -395,8 +395,8 @@ impl SimulatorRunner {
         let outputs: BTreeMap<String, Vec<u8>> = outputs(launch)
             .filter_map(|name| buffers.get(name).map(|taken| (name.to_owned(), taken.to_bytes())))
             .collect();
-        let checked = reference::check(launch, &outputs)
-            .map(Checked::from)
+        let outputs_sha256 = outputs_sha256(&outputs);
+        let checked = checked::check(launch, &outputs, &outputs_sha256)
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
         let counters = elapsed.map(|time| speed(&programs, &dispatches, time.as_secs_f64()));
         let counters = counters.unwrap_or_default();
@@ -405,7 +405,7 @@ impl SimulatorRunner {
             width: Some(self.config.width),
             method: Method::Executed,
             dispatches,
-            outputs_sha256: outputs_sha256(&outputs),
+            outputs_sha256,
             outputs_shown: outputs_shown(launch, &outputs),
             checked,
             runtime_checks: true,

@@ -49,6 +49,12 @@ const STEPS_MAX: u64 = 1 << 27;
 /// The sizes of workgroups that are tried.
 const SIZES: [u32; 4] = [32, 64, 128, 256];
 
+/// Sizes take about as much where the dearer one takes a fiftieth more at most.
+const SIZES_ALIKE: u128 = 50;
+
+/// The width that workgroups fill whose size is chosen among equal ones: that of AMD's wider wavefronts.
+const WIDTH_FILLED: Width = Width::W64;
+
 /// How much is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
@@ -370,7 +376,8 @@ impl Workshop<'_> {
         Ok(())
     }
 
-    /// Gives workgroups other sizes, where theirs is no multiple of the width: the one that takes least.
+    /// Gives workgroups other sizes, where theirs is no multiple of the width: the one that takes least, or about as
+    /// much and fills wider subgroups too.
     fn workgroup_size(
         &mut self,
         refused: Option<Refused>,
@@ -396,21 +403,23 @@ impl Workshop<'_> {
             self.push(change, line, None, refused);
             return Ok(());
         }
-        let mut best: Option<(u128, u32, Vec<BlockTotals>, Arrangement)> = None;
+        let mut tried: Vec<(u128, u32, Vec<BlockTotals>, Arrangement)> = Vec::new();
         for size in SIZES.into_iter().chain([next]).filter(|size| size.is_multiple_of(width)) {
             let order = (0..groups * u64::from(x)).collect();
             let arrangement = Arrangement::new(order, size);
             let (counts, why) = self.attempt(Changed::Arranged(&arrangement), contents)?;
-            let operations = causes::operations(self.program, &counts);
-            // Of equal ones the size nearest to what it was.
-            let better = |(least, other, ..): &(u128, u32, _, _)| {
-                (operations, size.abs_diff(x)) < (*least, other.abs_diff(x))
-            };
-            if why.is_none() && best.as_ref().is_none_or(better) {
-                best = Some((operations, size, counts, arrangement));
+            if why.is_none() {
+                let operations = causes::operations(self.program, &counts);
+                tried.push((operations, size, counts, arrangement));
             }
         }
-        if let Some((_, to, counts, arrangement)) = best {
+        let least = tried.iter().map(|(operations, ..)| *operations).min().unwrap_or(0);
+        tried.retain(|(operations, ..)| operations * SIZES_ALIKE <= least * (SIZES_ALIKE + 1));
+        // Of sizes that take about as much one that fills wider subgroups too, and the nearest to what it was.
+        tried.sort_by_key(|(operations, size, ..)| {
+            (!size.is_multiple_of(WIDTH_FILLED.lanes()), size.abs_diff(x), *operations)
+        });
+        if let Some((_, to, counts, arrangement)) = tried.into_iter().next() {
             let change = (Change::WorkgroupSize { from: x, to }, line, false);
             self.note(change, Some(counts), None, Some(&arrangement));
         }

@@ -23,7 +23,7 @@ use crate::support::program;
 /// Every check as a trial.
 #[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 71] = [
+    let checks: [(&str, fn()); 72] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -51,6 +51,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_init_gives_the_same_launch", profile::init_and_launch),
         ("profile_takes_the_catalogues_files", profile::catalogue_files),
         ("profile_fills_buffers_from_files", profile::files_fill_buffers),
+        ("profile_tries_shapes_as_an_edit_has_them", profile::shapes),
         ("profile_refuses_bad_input_with_two", profile::bad_input),
         ("profile_takes_or_refuses_awkward_input", profile::awkward_input),
         ("profile_reads_standard_input", profile::standard_input),
@@ -119,6 +120,17 @@ fn without_a_driver() {
     assert!(stderr.contains("apt install mesa-vulkan-drivers"), "{stderr}");
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("five_patterns") && !page.contains("src=\"http"));
+    // Above the charts: when 64 lanes cost more, and from which grain on; then the chart, and the kernels' table.
+    let (figures, table) = (page.find("<svg").unwrap(), "subgroups of 64 lanes over 32");
+    for sentence in &lanescope::analyze::width_sentences(&run)[..2] {
+        let at = page.find(sentence.as_str());
+        assert!(at.is_some_and(|at| at < figures), "{sentence}");
+    }
+    assert!(page.contains(table) && page.find(table) > Some(figures));
+    assert!(folder.path().join("out/grain-runs.svg").exists());
+    let screen = program::run(&folder, &[], &["--quick", "--out", "again"]);
+    let screen = String::from_utf8_lossy(&screen.stdout);
+    assert!(screen.contains(table) && screen.contains("64 lanes cost more than 32 at"), "{screen}");
 }
 
 /// A parameter that some kernels lack is for the others; the rest run at their own points.
@@ -155,7 +167,7 @@ fn widths_are_compared(run: &Run) {
     let all = catalogue.kernels().filter(|kernel| kernel.description.compared_across_widths);
     assert_eq!(kernels.len(), all.count());
     let sentences = lanescope::analyze::width_sentences(run);
-    assert!(sentences[0].contains("more lane slots than 32 in a launch of"), "{sentences:?}");
+    assert!(sentences[0].contains("more lane slots than 32 for"), "{sentences:?}");
 }
 
 /// With other kernels they are left out with a sentence; alone there is nothing to run.

@@ -51,6 +51,50 @@ fn sim_32(folder: &TempDir, arguments: &[&str]) -> (i32, Run, String) {
     program::record(folder, &[], &all)
 }
 
+/// What another shape of workgroup is said to cost is what the edited shader costs in an ordinary profile; a shader
+/// that asks for y runs over a square, whatever its workgroups are.
+pub(super) fn shapes() {
+    let text = |size: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+             @compute @workgroup_size({size})
+             fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                 let at = id.y * 128u + id.x;
+                 if id.x + id.y < 128u {{ for (var i = 0u; i < 40u; i++) {{ a[at] = a[at] * 3u + i; }} }}
+             }}"
+        )
+    };
+    let folder = with(&[("rows.wgsl", &text("64"))]);
+    let arguments = ["profile", "rows.wgsl", "--n", "16384", "-d", "sim:32", "-d", "sim:64"];
+    let (code, run, stderr) = program::record(&folder, &[], &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run.measurements[0].dispatches[0].workgroups, Some([2, 128, 1]));
+    let mut compared = 0;
+    for (measurement, device) in run.measurements.iter().zip(["sim:32", "sim:64"]) {
+        let shapes = measurement.shapes.as_ref().unwrap();
+        assert_eq!(shapes.refused, None);
+        for shape in &shapes.tried {
+            let [x, y, z] = shape.workgroup_size;
+            write(&folder, "edited.wgsl", text(&format!("{x}, {y}, {z}")));
+            let grid = format!("{},{},1", 128 / x, 128 / y);
+            let out = folder.path().join("out");
+            std::fs::remove_dir_all(out).unwrap();
+            let edited =
+                ["profile", "edited.wgsl", "--n", "16384", "--workgroups", &grid, "-d", device];
+            let (code, edited, stderr) = program::record(&folder, &[], &edited);
+            assert_eq!(code, 0, "{stderr}");
+            let lines = edited.measurements[0]
+                .dispatches
+                .iter()
+                .flat_map(lanescope::record::Dispatch::lines);
+            let operations: u64 = lines.map(|line| line.subgroup_operations).sum();
+            assert_eq!(operations, shape.subgroup_operations, "{device}: {x} × {y}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 8, "{compared}");
+}
+
 fn line(measurement: &Measurement, number: u32) -> (u64, u64) {
     let mut lines = measurement.dispatches.iter().flat_map(lanescope::record::Dispatch::lines);
     let line = lines.find(|line| line.line == number).unwrap();

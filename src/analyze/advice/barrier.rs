@@ -37,6 +37,7 @@ pub(super) fn find_divergent_barriers(device: &DeviceProfile, width: Width) -> V
                             .to_owned(),
                     reason,
                     at_widths: Vec::new(),
+                    change: None,
                 });
             }
         }

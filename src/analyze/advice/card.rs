@@ -3,6 +3,7 @@
 //! Input: nothing. Output: [`Advice`]. What makes one is [`super`]'s matter.
 
 use super::rule::Rule;
+use crate::record::Change;
 use crate::units::{Ratio, Width};
 
 /// The least saving, as part of all subgroup operations, that is worth advice; correctness is always.
@@ -36,4 +37,6 @@ pub struct Advice {
     pub reason: String,
     /// What the change alone saves at each width at which it was tried, as part of all subgroup operations.
     pub at_widths: Vec<(Width, Ratio)>,
+    /// The change that was tried; `None` where a model or a rule speaks.
+    pub change: Option<Change>,
 }

@@ -154,6 +154,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
         let unclaimed = u128::try_from(unclaimed).unwrap_or(0);
         Advice {
             rule: candidate.rule,
+            change: Some(candidate.change),
             device: device.column.device.clone(),
             width,
             file: candidate.file.to_owned(),
@@ -253,13 +254,19 @@ fn lines(numbers: &[u32]) -> String {
     }
 }
 
-/// What a change at a line saves alone on a device, as part of all subgroup operations; `None` if it
+/// What the change of a card saves alone on a device, as part of all subgroup operations; `None` if it
 /// was not tried there.
-pub(super) fn find_share_alone(device: &DeviceProfile, rule: Rule, line: u32) -> Option<Ratio> {
+pub(super) fn find_share_alone(device: &DeviceProfile, card: &Advice) -> Option<Ratio> {
     let what_if = device.what_if.as_ref()?;
     let candidates = candidates(device, what_if);
-    let candidate =
-        candidates.iter().find(|candidate| (candidate.rule, candidate.line) == (rule, line))?;
+    let candidate = candidates.iter().find(|candidate| {
+        // Another size of workgroups is another change.
+        let is_other_size = matches!(
+            (candidate.change, card.change),
+            (Change::WorkgroupSize { to, .. }, Some(Change::WorkgroupSize { to: other, .. })) if to != other
+        );
+        (candidate.rule, candidate.line) == (card.rule, card.line) && !is_other_size
+    })?;
     let saved = u128::try_from(candidate.alone()).unwrap_or(0);
     ratio(saved, total(device, what_if)).map(Ratio)
 }

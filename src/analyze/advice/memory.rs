@@ -172,5 +172,6 @@ fn plain(
         sentence,
         reason,
         at_widths: Vec::new(),
+        change: None,
     }
 }

@@ -206,13 +206,27 @@ fn workgroups_of_no_whole_subgroups() {
     let run = simulated(&text(48), random_words(), 64, &[32]);
     let cards = advice_in(&run);
     assert_eq!(named(&cards), ["workgroup_size 6"]);
-    assert!(
-        cards[0].sentence.contains("make them 64 large")
-            || cards[0].sentence.contains("make them 32")
-    );
+    assert!(cards[0].sentence.contains("make them 64 large"), "{}", cards[0].sentence);
     let edited = simulated(&text(64), random_words(), 48, &[32]);
     assert_eq!(cards[0].saved_alone, operations(&run) - operations(&edited));
     assert_eq!(named(&advice_in(&edited)), NONE);
+}
+
+#[test]
+fn one_size_of_workgroups_is_advised_for_both_widths() {
+    let text = |size: u32| shader(size, "for (var i = 0u; i < 8u; i++) { sum = mixed(sum); }");
+    // 32 and 64 are as good at 32 lanes, and 32 is nearer to 40; at 64 lanes it would leave halves idle.
+    let run = simulated(&text(40), random_words(), 64, &[32, 64]);
+    let cards = advice_in(&run);
+    assert_eq!(named(&cards), ["workgroup_size 6"; 2]);
+    for card in &cards {
+        assert!(card.sentence.contains("make them 64 large"), "{}", card.sentence);
+        assert_eq!(card.at_widths.len(), 2, "the same change at both widths");
+    }
+    // Workgroups of 32 fill subgroups of 32: what is changed at 64 lanes is nothing there.
+    let cards = advice_in(&simulated(&text(32), random_words(), 64, &[32, 64]));
+    assert_eq!(named(&cards), ["workgroup_size 6"]);
+    assert_eq!(cards[0].at_widths.iter().map(|(width, _)| width.lanes()).collect::<Vec<_>>(), [64]);
 }
 
 #[test]

@@ -72,9 +72,9 @@ pub struct ComparisonRow {
     pub lane_slots: [Option<u128>; 2],
     /// B's lane slots over A's; `None` if one was not counted.
     pub lane_slots_ratio: Option<f64>,
-    /// The least and the greatest of that ratio over the seeds that both were counted with; `None` if there is one
-    /// alone.
-    pub lane_slots_range: Option<[f64; 2]>,
+    /// The least and the greatest of that ratio over the seeds that both were counted with, and how many these are;
+    /// `None` if there is one alone.
+    pub lane_slots_range: Option<([f64; 2], usize)>,
     /// Findings.
     pub flags: Vec<Flag>,
 }
@@ -348,7 +348,7 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
             .filter(|_| one_rule && after.subgroup_operations > 0),
         lane_slots: slots,
         lane_slots_ratio,
-        lane_slots_range: range.filter(|(_, seeds)| *seeds > 1).map(|(range, _)| range),
+        lane_slots_range: range.filter(|(_, seeds)| *seeds > 1),
         flags,
     }
 }

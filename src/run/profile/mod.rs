@@ -13,8 +13,8 @@
 //! - `n` is 65,536, or as many elements as fit into [`BUFFER_BYTES`] where they are large.
 //! - Run-time arrays have n elements; contents are as [`crate::kernel::shape`] says.
 //! - A dispatch that says no workgroups has as many as follow from n.
-//! - There is an invocation for each of n elements: along x for 1D workgroups; as a square for 2D and
-//!   a cube for 3D. More than 65,535 workgroups along x are folded into y.
+//! - There is an invocation for each of n elements: along x for 1D workgroups; as a square for 2D ones, and
+//!   where the shader asks for y; as a cube for 3D ones. More than 65,535 workgroups along x are folded into y.
 //! - Every buffer and texture that the shader may write is an output.
 //! - Textures and samplers are as `textures` says.
 

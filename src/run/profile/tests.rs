@@ -170,6 +170,10 @@ fn grids_of_two_and_three_dimensions_are_near_square() {
     let flat = launch_of(&request(&shader("8, 4"), ""));
     assert_eq!(flat.dispatches[0].workgroups, Workgroups::Direct([32, 64, 1]));
     assert_eq!(integers(&flat, "p")[..2], [256, 256]);
+    // A row of invocations that is asked for y is as wide as the square.
+    let rows = launch_of(&request(&shader("64"), ""));
+    assert_eq!(rows.dispatches[0].workgroups, Workgroups::Direct([4, 256, 1]));
+    assert_eq!(integers(&rows, "p")[..2], [256, 256]);
     let cube = launch_of(&ProfileRequest { n: Some(64_000), ..request(&shader("4, 4, 4"), "") });
     assert_eq!(cube.dispatches[0].workgroups, Workgroups::Direct([10, 10, 10]));
     assert_eq!(integers(&cube, "p")[..2], [40, 40]);

@@ -108,15 +108,28 @@ impl Ahead {
 
     /// The next launches that run at once, the first in any case.
     fn next_together(&mut self) -> Vec<Asked> {
-        let bytes = |launch: &Launch| launch.buffers.iter().map(|buffer| buffer.size).sum::<u64>();
         let sums = self.announced.iter().scan(0_u64, |sum, (launch, _)| {
             *sum = sum.saturating_add(bytes(launch));
             Some(*sum)
         });
-        let most = rayon::current_num_threads() * LAUNCHES_A_THREAD;
-        let fit = sums.take(most).take_while(|sum| *sum <= BYTES_MAX).count();
+        let fit = sums.take(most_at_once()).take_while(|sum| *sum <= BYTES_MAX).count();
         self.announced.drain(..fit.max(1).min(self.announced.len())).collect()
     }
+}
+
+/// The bytes of a launch's buffers.
+fn bytes(launch: &Launch) -> u64 {
+    launch.buffers.iter().map(|buffer| buffer.size).sum()
+}
+
+fn most_at_once() -> usize {
+    rayon::current_num_threads() * LAUNCHES_A_THREAD
+}
+
+/// How many launches like this one run at once.
+pub fn launches_at_once(launch: &Launch) -> usize {
+    let fit = usize::try_from(BYTES_MAX / bytes(launch).max(1)).unwrap_or(usize::MAX);
+    fit.clamp(1, most_at_once())
 }
 
 fn count_all(asked: &[Asked], count: &Count) -> Results {

@@ -74,6 +74,8 @@ struct Strand {
     pending: Vec<(u128, u64)>,
     /// The lanes of which it is.
     known: u128,
+    /// Whether it may be chosen.
+    may_be_chosen: bool,
     /// Operations to the end, and those of active lanes.
     whole: [u64; 2],
 }
@@ -176,8 +178,11 @@ impl Tracer {
         if self.held.as_ref().is_some_and(|(held, _)| *held != key) {
             self.put_back();
         }
+        // A division, once a subgroup's turn and not once a block.
+        let may_be_chosen = self.held.is_some() || self.may_choose(key.0);
         let strands = &mut self.strands;
-        &mut self.held.get_or_insert_with(|| (key, strands.remove(&key).unwrap_or_default())).1
+        let mut taken = || Strand { may_be_chosen, ..strands.remove(&key).unwrap_or_default() };
+        &mut self.held.get_or_insert_with(|| (key, taken())).1
     }
 
     /// Puts the one that was seen last back to the others.
@@ -243,12 +248,13 @@ impl Observer for Tracer {
         let operations = self.operations.get(block.index()).copied().unwrap_or(0);
         if operations > 0 {
             let lanes = operations * u64::from(active.count_ones());
-            let may_choose = self.may_choose(place.workgroup);
             let strand = self.strand((place.workgroup, place.subgroup));
             strand.whole[0] += operations;
             strand.whole[1] += lanes;
             // Once every lane has done enough to choose by, nothing more is looked at.
-            if may_choose && (strand.operations < OPERATIONS_MAX || active & !strand.known != 0) {
+            if strand.may_be_chosen
+                && (strand.operations < OPERATIONS_MAX || active & !strand.known != 0)
+            {
                 strand.add(block, operations, lanes, active);
             }
         }

@@ -10,6 +10,7 @@
 //! overrides in, validates again and numbers the blocks. Errors are naga's own diagnostics, shown
 //! against the text as it was written.
 
+mod axes;
 mod bound;
 pub mod branch;
 pub mod builtin;

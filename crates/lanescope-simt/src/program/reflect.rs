@@ -19,6 +19,8 @@ pub struct Interface {
     pub entry_point: String,
     /// Invocations a workgroup along x, y and z.
     pub workgroup_size: [u32; 3],
+    /// The last axis whose component of `global_invocation_id` the entry point takes, from 1 for x.
+    pub last_axis: u32,
     /// The buffers that it uses, by group and binding.
     pub resources: Vec<Resource>,
     /// The textures that it uses, by group and binding.
@@ -87,10 +89,11 @@ pub(super) fn unfit(module: &naga::Module, name: &str, value: f64) -> Option<Str
 }
 
 impl Interface {
-    /// Along how many dimensions its workgroups extend, 1 to 3.
+    /// Along how many dimensions its invocations are told apart, 1 to 3: those along which its workgroups
+    /// extend; of workgroups in a row two where it asks for y, too.
     pub fn dimensions(&self) -> u32 {
         match self.workgroup_size {
-            [_, 1, 1] => 1,
+            [_, 1, 1] => self.last_axis.min(2),
             [_, _, 1] => 2,
             [..] => 3,
         }
@@ -168,6 +171,7 @@ impl Program {
         Ok(Interface {
             entry_point: self.entry_point().name.clone(),
             workgroup_size: self.workgroup_size(),
+            last_axis: super::axes::last_axis(self.module(), self.entry_point()),
             resources,
             textures,
             samplers,
@@ -270,6 +274,26 @@ mod tests {
     fn interface(text: &str) -> Interface {
         let parsed = Parsed::new("t.wgsl", text).unwrap();
         parsed.resolve("main", &Overrides::new()).unwrap().interface().unwrap()
+    }
+
+    #[test]
+    fn rows_of_workgroups_are_told_apart_where_the_shader_asks_for_y() {
+        let dimensions = |arguments: &str, body: &str| {
+            interface(&format!(
+                "struct In {{ @builtin(local_invocation_index) lane: u32, @builtin(global_invocation_id) at: vec3u }}
+                 @group(0) @binding(0) var<storage, read_write> a: array<u32>;
+                 @compute @workgroup_size(64) fn main({arguments}) {{ {body} }}"
+            ))
+            .dimensions()
+        };
+        let id = "@builtin(global_invocation_id) id: vec3u";
+        assert_eq!(dimensions(id, "a[id.x] = 1u;"), 1);
+        assert_eq!(dimensions(id, "a[id.y * 8u + id.x] = 1u;"), 2);
+        assert_eq!(dimensions(id, "let at = vec2i(id.xy); a[at.x] = u32(at.y);"), 2);
+        assert_eq!(dimensions(id, "let at = vec3i(id); a[at.x] = u32(at.y);"), 2);
+        assert_eq!(dimensions("in: In", "a[in.lane] = in.at.x;"), 1);
+        assert_eq!(dimensions("in: In", "a[in.lane] = in.at.y;"), 2);
+        assert_eq!(dimensions("@builtin(workgroup_id) id: vec3u", "a[id.x] = id.y;"), 1);
     }
 
     #[test]

@@ -20,9 +20,15 @@ pub fn is_hidden(character: char) -> bool {
     }
 }
 
+/// Whether a byte of ASCII may belong to a hidden character, or is none of ASCII.
+fn may_hide(byte: u8) -> bool {
+    !matches!(byte, b'\n' | b'\t' | 0x20..0x7f)
+}
+
 /// Shows hidden characters of a text as escapes.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_hidden) {
+    // Nearly all text is ASCII, whose bytes are looked at faster than characters.
+    if !text.bytes().any(may_hide) || !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);

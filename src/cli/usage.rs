@@ -1,0 +1,78 @@
+//! What is wrong with a command line, with the option that was meant.
+//!
+//! Input: the parser's error, and the words. Output: the same error, with a tip that names the way out where the
+//! parser's own guess is of letters alone.
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+use crate::kernel::Catalogue;
+
+/// The commands that read shaders, whose sizes are options.
+const READS_SHADERS: &str = "profile";
+
+/// Names the option that sets a parameter where one was written as an option of its own.
+pub(super) fn name_way_out(mut error: Error, words: &[String]) -> Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let Some(ContextValue::String(written)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let written = written.clone();
+    let profiles = words.iter().skip(1).find(|word| !word.starts_with('-'));
+    let profiles = profiles.is_some_and(|command| command == READS_SHADERS);
+    let tip = match (profiles, written.trim_start_matches('-')) {
+        (true, "a" | "axis") => {
+            "a shader's size is set by '--n 4096'; its other values by a launch file, which '--init' writes"
+                .to_owned()
+        }
+        (false, name) if is_parameter(name) => {
+            format!("a kernel's parameter is set by '--axis': '-a {name}=4096', or '-a {name}=[1024,4096]'")
+        }
+        _ => return error,
+    };
+    error.remove(ContextKind::SuggestedArg);
+    error.remove(ContextKind::Usage);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    error
+}
+
+/// Whether a kernel of the catalogue has a parameter of this name.
+fn is_parameter(name: &str) -> bool {
+    let Ok(catalogue) = Catalogue::embedded() else { return false };
+    catalogue.kernels().any(|kernel| kernel.description.parameters.contains_key(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::super::arguments::Arguments;
+    use super::*;
+
+    fn said(line: &str) -> String {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let error = Arguments::try_parse_from(&words).expect_err("an option of no command");
+        name_way_out(error, &words).to_string()
+    }
+
+    #[test]
+    fn a_parameter_that_is_written_as_an_option_gets_the_option_that_sets_it() {
+        for line in ["lanescope run --n 4096", "lanescope --n=1e6", "lanescope run uniform --n 4"] {
+            let said = said(line);
+            assert!(
+                said.contains("tip: a kernel's parameter is set by '--axis': '-a n=4096'"),
+                "{said}"
+            );
+            assert!(!said.contains("--counters"), "{said}");
+        }
+        let said = said("lanescope profile my.wgsl -a n=4096");
+        assert!(said.contains("tip: a shader's size is set by '--n 4096'"), "{said}");
+    }
+
+    #[test]
+    fn what_is_no_parameter_keeps_the_parser_s_own_tip() {
+        assert!(said("lanescope run --cuonters").contains("'--counters'"));
+    }
+}
