@@ -115,7 +115,7 @@ impl Case {
         let keys = (0..n).map(|_| below(spread).wrapping_sub(spread / 2)).collect();
         let before = match below(3) {
             0 => Before::Runs { length: 1 + below(700) },
-            _ => Before::LookBack { spins: 1 << below(12) },
+            _ => Before::LookBack { spins: 1 << below(12), at_once: 1 << below(6) },
         };
         let (threads, staged) = (128 << below(3), 4 * (1 + below(2)));
         let items = staged * (1 + below(2));

@@ -38,7 +38,8 @@ pub(crate) fn text(file: &str, text: &str) -> Option<String> {
     let number = index + 1;
     Some(format!(
         "{file}:{number}: `{word}` is a preprocessor's and not WGSL's (naga_oil has it, which Bevy uses): \
-         give lanescope the text that the preprocessor writes"
+         give lanescope the text that the preprocessor writes, or a dispatch that the running program writes \
+         down with lanescope-capture"
     ))
 }
 

@@ -255,7 +255,7 @@ pub struct Measurement<D = Dispatch> {
     /// The dispatches, in the order of execution.
     pub dispatches: Vec<D>,
     /// What the lanes of one subgroup did, of the dispatch with most operations; absent where no simulator
-    /// counted.
+    /// counted, and along a sweep that only compares widths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Counts under seeded schedules of the simulator, where the figures depend on the schedule and

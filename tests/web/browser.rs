@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::portable::chromium;
 
 /// The longest wait for an answer.
-const ANSWER_MAX: Duration = Duration::from_secs(60);
+const ANSWER_MAX: Duration = Duration::from_secs(240);
 
 /// Between two looks at a page.
 const PAUSE: Duration = Duration::from_millis(100);

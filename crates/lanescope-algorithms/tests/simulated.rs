@@ -106,7 +106,7 @@ impl Case {
         let (items, staged) = [(4, 4), (8, 4), (8, 8), (12, 4), (12, 12)][below(5) as usize];
         let before = match below(3) {
             0 => Before::Runs { length: 1 + below(700) },
-            _ => Before::LookBack { spins: 1 + below(20) },
+            _ => Before::LookBack { spins: 1 + below(20), at_once: [1, 2, 8][below(3) as usize] },
         };
         let tuning = RadixTuning { threads, items, staged, before };
         Self { key, bits, keys, payload: below(2) == 0, tuning }
@@ -220,7 +220,7 @@ fn sorts_need_no_forward_progress() {
             threads: 128,
             items: 4,
             staged: 4,
-            before: Before::LookBack { spins: 1 + (seed % 4) as u32 },
+            before: Before::LookBack { spins: 1 + (seed % 4) as u32, at_once: 8 },
         };
         let case = Case { key: Key::U32, bits: 0..12, keys, payload: true, tuning };
         let width = WIDTHS[usize::try_from(seed % 6).unwrap()];
@@ -229,7 +229,7 @@ fn sorts_need_no_forward_progress() {
     assert!(helped > 20, "{helped} times");
     // In order nobody waits for what has not begun.
     let keys = (0..1500).rev().collect();
-    let before = Before::LookBack { spins: 1 };
+    let before = Before::LookBack { spins: 1, at_once: 8 };
     let tuning = RadixTuning { threads: 128, items: 4, staged: 4, before };
     let case = Case { key: Key::U32, bits: 0..12, keys, payload: false, tuning };
     assert_eq!(case.check(&config(32, Schedule::InOrder)), 0);

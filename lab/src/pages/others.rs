@@ -4,6 +4,7 @@
 //! file has; of Nsight Compute's, bytes and nanoseconds.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
     });
     let of = Arc::clone(records);
     environment.add_function("ncu", move |words: String, dispatches: Vec<String>, count: usize| {
-        let printed = read(&of.root.join("results/other/ncu/sorting.txt"))?;
+        let printed = read(&of.root.join("results/other/ncu/sorting.txt.xz"))?;
         ncu(&printed, &words, &dispatches, count).map(|found| Made::from(Serde(found)))
     });
     let of = Arc::clone(records);
@@ -66,8 +67,17 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
     );
 }
 
-fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))
+pub(super) fn read(path: &Path) -> Result<String, Error> {
+    let unread = |error| wrong(format!("{}: {error}", path.display()));
+    if path.extension().is_none_or(|ending| ending != "xz") {
+        return std::fs::read_to_string(path).map_err(unread);
+    }
+    let packed = std::fs::read(path).map_err(unread)?;
+    let mut text = String::new();
+    lzma_rust2::XzReader::new(packed.as_slice(), false)
+        .read_to_string(&mut text)
+        .map_err(unread)?;
+    Ok(text)
 }
 
 /// The number in a column, from 0, of the one row that begins with these fields.

@@ -164,7 +164,7 @@ fn the_readme_is_short() {
 /// what they take longer; with one expert for all, instructions are alike.
 #[test]
 fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
-    let printed = std::fs::read_to_string(root().join("results/other/ncu/sorting.txt")).unwrap();
+    let printed = others::read(&root().join("results/other/ncu/sorting.txt.xz")).unwrap();
     let of = |words: &str, dispatch: &str| {
         others::ncu(&printed, words, &[dispatch.to_owned()], 1).unwrap()
     };

@@ -86,7 +86,7 @@ fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
             }
         }
         Work::SortPairsU32 | Work::SortKeysU32 => {
-            let before = Before::LookBack { spins: 1024 };
+            // How much lies in a tile, each looking back at so many tiles at a time as the library does.
             let shapes = [
                 (256, 8, 8),
                 (256, 12, 12),
@@ -101,7 +101,13 @@ fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
                 (1024, 8, 8),
                 (1024, 12, 12),
             ];
-            for (threads, items, staged) in shapes {
+            // How many tiles, for a tile that is large and one that is small.
+            let shapes = shapes.map(|shape| (shape, 8)).into_iter();
+            let looks = [1, 2, 4, 16, 32].into_iter();
+            let looks =
+                looks.flat_map(|at_once| [((256, 16, 16), at_once), ((512, 16, 16), at_once)]);
+            for ((threads, items, staged), at_once) in shapes.chain(looks) {
+                let before = Before::LookBack { spins: 1024, at_once };
                 let tuning = RadixTuning { threads, items, staged, before };
                 found.push(Tuning::Sort(Some(tuning)));
             }

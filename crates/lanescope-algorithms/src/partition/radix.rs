@@ -34,6 +34,12 @@ const COUNT_BITS: u32 = 30;
 /// How often a workgroup looks at a tile in vain before it counts that tile itself.
 const SPINS: u32 = 1024;
 
+/// How many tiles a workgroup looks back at at a time: the fastest of those that were timed on an H100.
+const AT_ONCE: u32 = 8;
+
+/// More would only be loaded in vain.
+const AT_ONCE_MAX: u32 = 32;
+
 /// So many keys at most are few, or some: sizes between those that were timed.
 const FEW_KEYS: u32 = 1 << 18;
 const SOME_KEYS: u32 = 1 << 22;
@@ -43,6 +49,9 @@ const ITEMS_LINE: &str = "const ITEMS = 12u;";
 
 /// The line that says how many of them are staged at a time.
 const STAGED_LINE: &str = "const STAGED = 12u;";
+
+/// The line that says how many tiles are looked back at at a time.
+const LOOKS_LINE: &str = "const LOOKS = 8u;";
 
 /// What begins and ends the line of a loop of as many turns as a constant says, in the shader.
 const LOOP: [&str; 2] = ["for (var r = 0u; r < ", "; r++) {"];
@@ -98,6 +107,8 @@ pub enum Before {
     LookBack {
         /// How often a workgroup looks at a tile in vain before it counts that tile itself, at least 1.
         spins: u32,
+        /// How many tiles it looks back at at a time, so that their loads overlap: 1 to 32.
+        at_once: u32,
     },
     /// By dispatches that count, in which an invocation takes a run of keys, one after the other, without a
     /// barrier: for drivers that run on a processor. Tiles are none of its matter, nor is `items`.
@@ -121,7 +132,7 @@ impl RadixTuning {
             let before = Before::Runs { length: Tuning::run_length(n) };
             return Self { threads: 128, items: 4, staged: 4, before };
         }
-        let before = Before::LookBack { spins: SPINS };
+        let before = Before::LookBack { spins: SPINS, at_once: AT_ONCE };
         let tuning = |(threads, items, staged)| Self { threads, items, staged, before };
         let best: &[_] = match (n, payload) {
             (..=FEW_KEYS, _) => &[(256, 8, 8)],
@@ -205,7 +216,12 @@ impl RadixTuning {
             return wrong(format!("staged is {staged}, no multiple of 4 that divides {items}"));
         }
         match before {
-            Before::LookBack { spins: 0 } => return wrong("spins is 0, not at least 1".to_owned()),
+            Before::LookBack { spins: 0, .. } => {
+                return wrong("spins is 0, not at least 1".to_owned());
+            }
+            Before::LookBack { at_once, .. } if !(1..=AT_ONCE_MAX).contains(&at_once) => {
+                return wrong(format!("at_once is {at_once}, not 1 to {AT_ONCE_MAX}"));
+            }
             Before::LookBack { .. } if n >> COUNT_BITS > 0 => {
                 return wrong(format!("{n} keys; look-back counts up to 2^{COUNT_BITS} - 1"));
             }
@@ -333,7 +349,7 @@ impl RadixPlan {
         let [all, negative] = key.inverted_bits();
         let spins = match tuning.before {
             Before::Runs { .. } => SPINS,
-            Before::LookBack { spins } => spins,
+            Before::LookBack { spins, .. } => spins,
         };
         let overrides = BTreeMap::from([
             ("THREADS", tuning.threads),
@@ -420,11 +436,20 @@ impl RadixPlan {
     ///
     /// # Panics
     ///
-    /// Where `text` has no line that says how many keys a lane has, or how many are staged.
+    /// Where `text` has no line that says how many keys a lane has, how many are staged, or how many tiles are looked
+    /// back at at a time.
     pub fn specialise(&self, text: &str) -> String {
-        let RadixTuning { items, staged, .. } = self.tuning;
+        let RadixTuning { items, staged, before, .. } = self.tuning;
+        let looks = match before {
+            Before::LookBack { at_once, .. } => at_once,
+            Before::Runs { .. } => AT_ONCE,
+        };
         let mut text = text.to_owned();
-        for (line, name, value) in [(ITEMS_LINE, "ITEMS", items), (STAGED_LINE, "STAGED", staged)] {
+        for (line, name, value) in [
+            (ITEMS_LINE, "ITEMS", items),
+            (STAGED_LINE, "STAGED", staged),
+            (LOOKS_LINE, "LOOKS", looks),
+        ] {
             assert!(text.contains(line), "the shader has no {line:?} to replace");
             text = text.replace(line, &format!("const {name} = {value}u;"));
         }
