@@ -54,9 +54,10 @@ pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
     if !all_well {
         sentences.push(launches.clone());
     }
-    let (first, widths) = costs_and_widths(run, summary);
+    let (first, widths, costs) = costs_and_widths(run, summary);
     sentences.extend(first);
-    let mut last: Vec<String> = describe_agreement(run).into_iter().collect();
+    let mut last: Vec<String> = costs;
+    last.extend(describe_agreement(run));
     if all_well {
         last.push(launches);
     }
@@ -68,14 +69,17 @@ pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
     sentences
 }
 
-/// What kernels cost over their baselines and what widths make of it, what was found first; and what else is
-/// known of widths. Where times were measured they come first, where only widths were counted these.
-pub fn costs_and_widths(run: &Run, summary: &Summary) -> (Vec<String>, Vec<String>) {
+/// What is said first; what else is known of widths; what comes last. Where times were measured, what kernels take
+/// over their baselines comes first, and where only widths were counted these.
+pub fn costs_and_widths(run: &Run, summary: &Summary) -> (Vec<String>, Vec<String>, Vec<String>) {
     let (costs, mut widths) = (cost_sentences(run, summary), width_sentences(run));
     let timed = rows(summary).any(|row| row.time.is_some());
     let others = widths.split_off(widths.len().min(if timed { 1 } else { 2 }));
-    let first = if timed { [costs, widths].concat() } else { [widths, costs].concat() };
-    (first, others)
+    if timed || widths.is_empty() {
+        ([costs, widths].concat(), others, Vec::new())
+    } else {
+        (widths, others, costs)
+    }
 }
 
 /// What kernels cost over their baselines: as measured, and by counting where nothing was.

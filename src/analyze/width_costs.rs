@@ -83,6 +83,9 @@ pub struct CostRatio {
     pub range: [f64; 2],
     /// How many seeds that is; 1 where the counts do not depend on the seed, or one was asked for.
     pub seeds: usize,
+    /// At how many elements the seeds were counted, where that is fewer than the launch has: the ratio itself may
+    /// then lie outside the range.
+    pub seeds_at: Option<i64>,
     /// The lane operations at 64 lanes over those at 32: 1 but where a kernel asks for its width and
     /// does something else at another.
     pub work_ratio: f64,
@@ -111,6 +114,11 @@ pub struct MachineModels {
     /// The least that RDNA's wave64 spends: every half without an active lane is skipped. The guide
     /// says "may", so that what it spends lies between this and `wave64`.
     pub wave64_skipping: u128,
+}
+
+/// Whether a ratio is at least [`DEARER_MIN`] as it is printed.
+fn is_dearer(ratio: f64) -> bool {
+    (ratio * 1000.0).round() >= (DEARER_MIN * 1000.0).round()
 }
 
 impl MachineModels {
@@ -211,11 +219,21 @@ fn cost_ratio(narrow: &Measurement, wide: &Measurement) -> Option<CostRatio> {
         ratio: cost_ratio,
         range,
         seeds,
+        seeds_at: seeds_at(wide),
         work_ratio: ratio(
             Work::from_measurement(wide).lane_operations,
             Work::from_measurement(narrow).lane_operations,
         )?,
     })
+}
+
+/// At how many elements other seeds were counted, where the launch has more.
+fn seeds_at(measurement: &Measurement) -> Option<i64> {
+    let seeds = measurement.seeds.as_ref()?;
+    match seeds.parameters.get(super::SIZE) {
+        Some(Value::Integer(n)) if seeds.parameters != measurement.parameters => Some(*n),
+        _ => None,
+    }
 }
 
 /// The least and the greatest ratio of lane slots, `after` over `before`, of all seeds that both were counted with,
@@ -267,14 +285,14 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     kernels.retain(|_, points| points.iter().all(|(_, ratio)| ratio.same_work()));
     let left_out = match all - kernels.len() {
         0 => String::new(),
-        1 => " 1 more kernel is left out: it reads the subgroup width, and does other work at 64 lanes."
+        1 => " 1 more kernel is left out: it does other work at 64 lanes, since it reads the subgroup width."
             .to_owned(),
         others => format!(
-            " {others} more kernels are left out: they read the subgroup width, and do other work at 64 lanes."
+            " {others} more kernels are left out: they do other work at 64 lanes, since they read the subgroup width."
         ),
     };
     let dearer = |points: &Vec<(&WidthCost, CostRatio)>| {
-        points.iter().any(|(_, ratio)| ratio.ratio >= DEARER_MIN)
+        points.iter().any(|(_, ratio)| is_dearer(ratio.ratio))
     };
     let count = kernels.values().filter(|points| dearer(points)).count();
     let total = kernels.len();
@@ -284,7 +302,7 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
         // Of equals the first counts.
         .rev()
         .max_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio))
-        .filter(|(_, ratio)| ratio.ratio >= DEARER_MIN);
+        .filter(|(_, ratio)| is_dearer(ratio.ratio));
     let mut sentences = Vec::new();
     let percent = text::whole_percent(Ratio(DEARER_MIN - 1.0));
     sentences.push(match most {
@@ -408,7 +426,7 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<GrainSe
 fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -> String {
     along.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (dear, others): (Vec<_>, Vec<_>) =
-        along.into_iter().partition(|(_, ratio)| *ratio >= DEARER_MIN);
+        along.into_iter().partition(|(_, ratio)| is_dearer(*ratio));
     let dearer: Vec<String> =
         dear.iter().map(|(at, ratio)| format!("{at} ({}×)", text::ratio(*ratio))).collect();
     let others: Vec<String> = others.iter().map(|(at, _)| at.to_string()).collect();

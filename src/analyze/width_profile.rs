@@ -135,7 +135,7 @@ impl WidthProfile {
                 let shapes = if tried == 1 { "shape of workgroup" } else { "shapes of workgroup" };
                 sentences.push(format!(
                     "Tried on the simulator: {tried} other {shapes}. At {wide} lanes, none saves {least} of \
-                     the lane slots of {}.",
+                     the lane slots that workgroups of {} cost.",
                     own.name()
                 ));
             }

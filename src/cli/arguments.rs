@@ -46,7 +46,7 @@ Examples (`lanescope list` names the families and their kernels):
     about,
     help_template = JOBS,
     long_about = "Shows which lanes a GPU wastes: counts active lanes per source line and times \
-                  kernels on any GPU (Vulkan, Metal, DX12) and on a built-in SIMT simulator.",
+                  kernels on any GPU (Vulkan, Metal, DX12, CUDA) and on a built-in SIMT simulator.",
     after_help = "Exit codes: 0 done; 1 a check failed; 2 usage or bad input; 3 no such device, or \
                   none that works; 4 the driver lies or fails its self-test; 5 part of the run \
                   failed, the rest is on disk."

@@ -34,9 +34,10 @@ pub(crate) fn choose<'a>(
         let before = words.first().filter(|first| *first != shader);
         let meant = before.filter(|first| catalogue.select(first).is_err());
         let meant = meant.map_or(String::new(), |first| format!("there is no command `{first}`; "));
+        let there = if Path::new(shader).exists() { "" } else { ", and no such file is here" };
         let message = format!(
-            "{meant}{shader} is a shader's file and no kernel of the catalogue; to see which of its lines \
-             waste lanes: lanescope profile {shader}"
+            "{meant}{shader} is a shader's name and no kernel of the catalogue{there}; to see which of a \
+             shader's lines waste lanes: lanescope profile {shader}"
         );
         return Err(Failure::message(Exit::BadInput, message));
     }

@@ -13,6 +13,7 @@ use crate::run::backends::{self, BACK_ENDS};
 use crate::run::worker::{self, Lister, WorkerOptions, WorkerRunner};
 use crate::run::{RunError, Runner};
 use crate::units::Width;
+use crate::units::visible::visible_line;
 
 use super::failure::{Exit, Failure};
 
@@ -211,7 +212,7 @@ impl Available {
     }
 
     /// Whether some driver's device is there, and be it one that is left out.
-    fn has_adapters(&self) -> bool {
+    pub(crate) fn has_adapters(&self) -> bool {
         let mut defaults = self.listings().filter(|(back_end, _)| is_default(back_end));
         defaults.any(|(_, listing)| !listing.devices.is_empty())
     }
@@ -242,7 +243,7 @@ pub(crate) fn remarks(available: &Available, chosen: &[Choice], asked: bool) -> 
     if !chosen.iter().any(Choice::is_device) {
         remarks.push(describe_unused(available, asked));
         if !available.has_adapters() && !asked {
-            remarks.push(INSTALL.to_owned());
+            remarks.push(install_text());
         }
     }
     remarks
@@ -389,13 +390,26 @@ fn no_such_device(id: &str, working: &[Choice], available: &Available) -> Failur
     let hint = near_matches(id, known.iter().map(String::as_str));
     let mut message = format!("there is no device {id:?}{hint}\n{}", list(available));
     if working.is_empty() {
-        message += INSTALL;
+        message += &install_text();
     }
     Failure::message(Exit::NoDevice, message)
 }
 
+/// What to install where there is no driver, and what keeps drivers from being looked for.
+pub(crate) fn install_text() -> String {
+    let named = DRIVER_LISTS.iter().find_map(|name| Some((name, std::env::var(name).ok()?)));
+    let named = named.map_or_else(String::new, |(name, value)| {
+        let value = visible_line(&value).into_owned();
+        format!("\n{name} is set, so that no other driver is looked for than {value:?}")
+    });
+    format!("{INSTALL}{named}")
+}
+
+/// The variables that name the drivers that Vulkan's loader looks for, in place of all.
+const DRIVER_LISTS: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+
 /// What to install where there is no driver.
-pub(crate) const INSTALL: &str = "\
+const INSTALL: &str = "\
 To get a Vulkan driver:
   Debian, Ubuntu: apt install mesa-vulkan-drivers (or NVIDIA's driver with its Vulkan part)
   Fedora: dnf install mesa-vulkan-drivers vulkan-loader

@@ -91,6 +91,9 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
         writeln!(out)?;
     } else {
         show(&available, &examined, terminal_columns(), out)?;
+        if !available.has_adapters() {
+            writeln!(out, "{}", devices::install_text())?;
+        }
     }
     if examined.iter().all(|examined| examined.device.is_none()) {
         return Ok(Exit::NoDevice);

@@ -3,9 +3,11 @@
 //! Input: the parser's error, and the words. Output: the same error, with a tip that names the way out where the
 //! parser's own guess is of letters alone.
 
+use clap::CommandFactory as _;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
+use super::arguments::Arguments;
 use crate::kernel::Catalogue;
 
 /// The commands that read shaders, whose sizes are options.
@@ -30,7 +32,12 @@ pub(super) fn name_way_out(mut error: Error, words: &[String]) -> Error {
         (false, name) if is_parameter(name) => {
             format!("a kernel's parameter is set by '--axis': '-a {name}=4096', or '-a {name}=[1024,4096]'")
         }
-        _ => return error,
+        (_, name) => match command_with(name) {
+            Some(command) => {
+                format!("'{written}' is an option of `lanescope {command}`: lanescope {command} --help")
+            }
+            None => return error,
+        },
     };
     error.remove(ContextKind::SuggestedArg);
     error.remove(ContextKind::Usage);
@@ -38,9 +45,19 @@ pub(super) fn name_way_out(mut error: Error, words: &[String]) -> Error {
     error
 }
 
+/// The command that has an option of this name.
+fn command_with(name: &str) -> Option<String> {
+    let command = Arguments::command();
+    let has = |command: &&clap::Command| {
+        !command.is_hide_set()
+            && command.get_arguments().any(|option| option.get_long() == Some(name))
+    };
+    command.get_subcommands().find(has).map(|command| command.get_name().to_owned())
+}
+
 /// Whether a kernel of the catalogue has a parameter of this name.
 fn is_parameter(name: &str) -> bool {
-    let Ok(catalogue) = Catalogue::embedded() else { return false };
+    let Ok(catalogue) = Catalogue::kept() else { return false };
     catalogue.kernels().any(|kernel| kernel.description.parameters.contains_key(name))
 }
 
@@ -48,7 +65,6 @@ fn is_parameter(name: &str) -> bool {
 mod tests {
     use clap::Parser;
 
-    use super::super::arguments::Arguments;
     use super::*;
 
     fn said(line: &str) -> String {
@@ -67,8 +83,10 @@ mod tests {
             );
             assert!(!said.contains("--counters"), "{said}");
         }
-        let said = said("lanescope profile my.wgsl -a n=4096");
-        assert!(said.contains("tip: a shader's size is set by '--n 4096'"), "{said}");
+        let size = said("lanescope profile my.wgsl -a n=4096");
+        assert!(size.contains("tip: a shader's size is set by '--n 4096'"), "{size}");
+        let other = said("lanescope profile my.wgsl --quick");
+        assert!(other.contains("'--quick' is an option of `lanescope run`"), "{other}");
     }
 
     #[test]

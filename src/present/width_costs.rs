@@ -35,7 +35,10 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     if rows.is_empty() {
         return None;
     }
-    let most = |ratios: &[CostRatio]| ratios.iter().map(|ratio| ratio.ratio).fold(0.0, f64::max);
+    // As the column says that is printed.
+    let most = |ratios: &[CostRatio]| {
+        ratios.iter().map(|ratio| ratio.ratio.max(ratio.range[1])).fold(0.0, f64::max)
+    };
     rows.sort_by(|a, b| most(&b.1).total_cmp(&most(&a.1)));
     let [narrow, wide] = WIDTHS_COMPARED;
     let columns = [
@@ -114,7 +117,8 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
     table.folded_are = OTHERS;
     table.notes = vec![format!(
         "{ratio_name}: that of the launch's own seed, and beside \
-         or below it the least and the greatest of all seeds of the generated inputs. The median of all \
+         or below it the least and the greatest of all seeds of the generated inputs; where these were counted with \
+         fewer elements, how many. The median of all \
          possible seeds lies between those of 6 with a probability of 97 % (1 − 2 · 2⁻⁶), between those of 3 \
          with 75 %. Where two more seeds count the same at both widths, no more are counted. The interval is of these \
          parameters, and of inputs of this kind."
@@ -132,9 +136,13 @@ fn is_folded(costs: &[WidthCost], cost: &WidthCost) -> bool {
 
 /// A ratio with its interval over seeds, or that there is none.
 fn ratio_cell(ratio: &CostRatio) -> Cell {
-    let cell = match ratio.seeds {
-        1 => Cell::Factor(ratio.ratio),
-        _ => Cell::Between(ratio.ratio, ratio.range),
+    let cell = match (ratio.seeds, ratio.seeds_at) {
+        (1, _) => Cell::Factor(ratio.ratio),
+        (_, None) => Cell::Between(ratio.ratio, ratio.range),
+        (_, Some(n)) => {
+            let [least, most] = ratio.range.map(text::ratio);
+            Cell::Factor(ratio.ratio).with(format!("{least} to {most} at n={n}"))
+        }
     };
     if ratio.same_work() {
         cell

@@ -231,7 +231,7 @@ fn reason(
     );
     if unclaimed < alone {
         text += &format!(
-            " Of the difference, {} are saved by the advice above, too.",
+            " Of these, {} are saved by the advice above, too, and counted there.",
             whole(alone - unclaimed)
         );
     }
@@ -322,14 +322,16 @@ pub fn looked_at(device: &DeviceProfile) -> String {
     let mut parts = Vec::new();
     if let Some(what_if) = &device.what_if {
         let tried = what_if.trials.iter().filter(|trial| trial.after.is_some()).count();
-        parts.push(format!("branches and loops in which lanes part ({tried} changes tried)"));
+        let changes = if tried == 1 { "change" } else { "changes" };
+        parts.push(format!("branches and loops in which lanes part ({tried} {changes} tried)"));
         parts.push("the size and number of workgroups".to_owned());
     }
     if let Some(memory) = &device.memory {
         let accesses: usize =
             memory.dispatches.iter().map(|dispatch| dispatch.accesses.len()).sum();
+        let noun = if accesses == 1 { "access" } else { "accesses" };
         parts.push(format!(
-            "sectors, banks and atomics of {accesses} accesses to memory, waits at barriers and data races"
+            "sectors, banks and atomics of {accesses} {noun} to memory, waits at barriers and data races"
         ));
     }
     if parts.is_empty() {

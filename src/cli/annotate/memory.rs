@@ -24,8 +24,9 @@ pub(super) fn memory(device: &DeviceProfile, look: Look) -> String {
     }
     let others = all - view.rows.len();
     let good = format!(
-        "{} of {all} accesses (by line and memory) {} no more than {} must: the page shows all of them.",
+        "{} of {all} {} (by line and memory) {} no more than {} must: the page shows all of them.",
         others,
+        if all == 1 { "access" } else { "accesses" },
         if others == 1 { "takes" } else { "take" },
         if others == 1 { "it" } else { "they" }
     );

@@ -177,7 +177,7 @@ pub(super) fn count() -> Result<usize, RunError> {
     if !present() {
         return Err(none(
             "NVIDIA's driver is not installed: there is no CUDA driver library. Install the driver, \
-             which brings it, or choose a device that needs none of it: wgpu:0, sim:32"
+             which brings it, or choose a device that needs none of it, such as sim:32"
                 .into(),
         ));
     }

@@ -465,6 +465,7 @@ impl Walk<'_, '_> {
                 Node::If { condition, accept, reject, span } => {
                     let leaves = !self.loops.is_empty() && node.exits().any();
                     self.condition(*condition, *span, leaves);
+                    self.answers(*condition, [accept, reject]);
                     self.body(accept);
                     self.body(reject);
                 }
@@ -484,6 +485,31 @@ impl Walk<'_, '_> {
                     }
                     self.loops.pop();
                 }
+            }
+        }
+    }
+
+    /// Booleans that are stored under a condition come from it: so `a && b` is written, and what asks for it asks
+    /// for `a`, too.
+    fn answers(&mut self, condition: Handle<Expression>, arms: [&Body; 2]) {
+        let nodes = arms.into_iter().flat_map(|arm| &arm.nodes);
+        let statements = nodes.filter_map(|node| match node {
+            Node::Straight(straight) => Some(&straight.statements),
+            _ => None,
+        });
+        for (statement, _) in statements.flatten() {
+            let Statement::Store { pointer, .. } = *statement else { continue };
+            let Expression::LocalVariable(local) = self.function.expressions[pointer] else {
+                continue;
+            };
+            let ty = self.function.local_variables[local].ty;
+            let is_bool = matches!(
+                self.graph.module.types[ty].inner,
+                TypeInner::Scalar(naga::Scalar { kind: ScalarKind::Bool, .. })
+            );
+            if let Some(variable) = self.graph.variable(self.index, pointer).filter(|_| is_bool) {
+                let source = self.graph.value(self.index, condition);
+                self.graph.comes(variable.vertex, source);
             }
         }
     }

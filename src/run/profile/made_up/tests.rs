@@ -105,6 +105,26 @@ fn what_was_chosen_is_what_nobody_gave() {
     assert_eq!(chosen(None, Some(described)), [indices()]);
 }
 
+/// Each side of an `&&` that ends a loop decides how often it turns.
+#[test]
+fn each_part_of_a_loops_condition_is_named() {
+    let text = "struct Params { limit: u32, threshold: f32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    var k = 0u;
+    while k < params.limit && y[id.x] > params.threshold { y[id.x] *= 0.5; k++; }
+}
+";
+    let found = made_up(text, None);
+    let params = found.iter().find(|line| line.starts_with("params: [7]")).unwrap();
+    assert!(
+        params.contains("params.limit = 256") && params.contains("params.threshold = 0."),
+        "{params}"
+    );
+}
+
 /// The limit of a loop and a float that decides are chosen; a count that a branch alone follows is n, and what
 /// decides nothing is not spoken of.
 #[test]
