@@ -103,8 +103,8 @@ impl SummaryPart {
             return vec![self.cut_off()];
         };
         self.split_by(|row| {
-            let value = row.parameters.get(&name).map_or(String::new(), ToString::to_string);
-            format!("{name}={value}")
+            let value = row.parameters.get(&name);
+            value.map_or_else(|| format!("without {name}"), |value| format!("{name}={value}"))
         })
     }
 

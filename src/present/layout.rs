@@ -56,6 +56,7 @@ impl Table {
             text += &format!("{}\n", fold(&line, "", columns));
         }
         for note in &table.notes {
+            let note = without_long_links(note, columns);
             text += &format!("{}\n", fold(&format!("– {note}"), "", columns));
         }
         text
@@ -206,4 +207,18 @@ fn in_line(cell: &Cell, column: &Column, form: Form) -> String {
         Form::NotesBelow => String::new(),
     };
     if note.is_empty() { text } else { format!("{text} [{note}]") }
+}
+
+/// A note without the addresses in parentheses that a terminal's line has no room for: the page has them.
+fn without_long_links(note: &str, columns: Option<usize>) -> String {
+    let mut left = note;
+    let mut kept = String::new();
+    while let Some(begins) = left.find(" (https://") {
+        let Some(length) = left[begins..].find(')') else { break };
+        let ends = begins + length + 1;
+        let fits = columns.is_none_or(|columns| width_of(&left[begins + 1..ends]) < columns);
+        kept.push_str(&left[..if fits { ends } else { begins }]);
+        left = &left[ends..];
+    }
+    kept + left
 }
