@@ -20,6 +20,7 @@ use crate::{
 ///
 /// [`ChartError::Empty`] where nothing was counted, [`ChartError::Draw`] where drawing fails.
 pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
+    let part = &with_counts(part);
     let several_widths = part.devices.iter().any(|device| device.beside_other_widths);
     let shown = if several_widths {
         "active lanes / width (efficiency), lane slots; a bar for each device"
@@ -43,6 +44,14 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
         return Err(ChartError::Empty("counted lanes"));
     }
     bars(&figure)
+}
+
+/// A part without the devices that counted none of it, and had nothing to fail.
+fn with_counts(part: &SummaryPart) -> SummaryPart {
+    let has = |row: &SummaryRow| row.active_lanes_mean.is_some() || row.status == Status::Failed;
+    let mut part = part.clone();
+    part.devices.retain(|device| device.rows.iter().any(has));
+    part
 }
 
 /// How far a figure may lie from the expected one and still be the same.

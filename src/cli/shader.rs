@@ -20,6 +20,7 @@ use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::{Prepared, ProfileError, ProfileRequest};
 use crate::store;
 use crate::units::grouped_text;
+use crate::units::visible::visible_line;
 
 /// The path that stands for standard input.
 pub(super) const STDIN: &str = "-";
@@ -99,6 +100,7 @@ pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileReq
     };
     let description = how.launch.as_deref().map(|path| read_description(path, shader, how));
     let description = description.transpose()?;
+    tell_of_launch_file(shader, how);
     let shader = if shader == Path::new(STDIN) { Path::new(STDIN_NAME) } else { shader };
     let stem = shader.file_stem().unwrap_or_default();
     Ok(ProfileRequest {
@@ -112,6 +114,20 @@ pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileReq
         n: how.n,
         seed: how.seed,
     })
+}
+
+/// Says that a launch file stands beside the shader where none is asked for: `--init` puts it there.
+fn tell_of_launch_file(shader: &Path, how: &LaunchArguments) {
+    let beside = shader.with_extension("toml");
+    if how.launch.is_none() && shader != Path::new(STDIN) && beside.is_file() {
+        let beside = beside.display().to_string();
+        let beside = visible_line(&beside);
+        // Nothing is left to tell it to when standard error is closed.
+        let _ = writeln!(
+            screen::stderr(),
+            "{beside} stands beside the shader and is not used: --launch {beside}"
+        );
+    }
 }
 
 /// What the folder of a captured dispatch asks for.

@@ -141,7 +141,9 @@ fn ratio_cell(ratio: &CostRatio) -> Cell {
         (_, None) => Cell::Between(ratio.ratio, ratio.range),
         (_, Some(n)) => {
             let [least, most] = ratio.range.map(text::ratio);
-            Cell::Factor(ratio.ratio).with(format!("{least} to {most} at n={n}"))
+            let same = least == most && most == text::ratio(ratio.ratio);
+            let seeds = format!("{least} to {most} at n={n}");
+            Cell::Factor(ratio.ratio).with(if same { String::new() } else { seeds })
         }
     };
     if ratio.same_work() {
