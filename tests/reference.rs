@@ -453,8 +453,9 @@ fn times_of_the_library_come_out_again_on_another_machine() {
         };
         let row = first.iter().find(is_same).unwrap_or_else(|| panic!("{again:?}"));
         let change = again.median_ns / row.median_ns - 1.0;
-        // What takes some microseconds takes more or less of them from one machine to the next.
-        let most = if row.median_ns < 12_000.0 { 0.05 } else { 0.02 };
+        // Beside the crates, what takes some microseconds took up to a twentieth more or less of them.
+        let few = row.peer != "cub" && row.median_ns < 12_000.0;
+        let most = if few { 0.05 } else { 0.02 };
         assert!(change.abs() < most, "{} of {}: {change}", row.work, row.n);
     }
 }

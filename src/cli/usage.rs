@@ -10,7 +10,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use super::arguments::Arguments;
 use crate::kernel::Catalogue;
 
-/// The commands that read shaders, whose sizes are options.
+/// The command that reads shaders, whose size is an option.
 const READS_SHADERS: &str = "profile";
 
 /// Names the option that sets a parameter where one was written as an option of its own.

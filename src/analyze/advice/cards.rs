@@ -231,7 +231,7 @@ fn reason(
     );
     if unclaimed < alone {
         text += &format!(
-            " Of these, {} are saved by the advice above, too, and counted there.",
+            " Of the operations saved, {} are saved by the advice above, too, and counted there.",
             whole(alone - unclaimed)
         );
     }
