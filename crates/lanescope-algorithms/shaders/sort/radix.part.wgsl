@@ -274,14 +274,16 @@ fn chained_look(at: Lane, first: ptr<function, u32>, sum: ptr<function, u32>) ->
             words[r] = chained_word(at, near - i32(r));
         }
         // How many of them follow each other that have published, up to one that knows all before it.
+        // `&` and not `&&`: nothing branches, and SwiftShader, which takes twice as long for each branch that follows
+        // another, compiles it.
         var steps = 0u;
         var open = true;
         for (var r = 0u; r < LOOKS; r++) {
             let flag = words[r] >> COUNTED_SHIFT;
-            open = open && flag != 0u;
+            open = open & (flag != 0u);
             *sum += select(0u, words[r] & COUNT_BITS, open);
             steps += u32(open);
-            open = open && flag == COUNTED_OWN;
+            open = open & (flag == COUNTED_OWN);
         }
         // What ended them is the last one that was used, or one that has published nothing.
         var last = 0u;
