@@ -31,6 +31,11 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
         field.ok_or_else(|| wrong(format!("no number behind {first} in {file}")))
     });
     let of = Arc::clone(records);
+    environment.add_function("programs", move |file: String, words: Vec<String>| {
+        let text = read(&of.root.join("results/other/lab").join(&file))?;
+        programs(&text, &words).map(|found| Made::from(Serde(found)))
+    });
+    let of = Arc::clone(records);
     environment.add_function("json", move |file: String| {
         let text = read(&of.root.join("results/other").join(&file))?;
         let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
@@ -65,6 +70,36 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
             Ok::<_, Error>(found.map(|found| Made::from(Serde(found))))
         },
     );
+}
+
+/// Of what `lab agreement` printed, the runs whose first two lines (commit, seeds and options; device and
+/// lanes) have all of `words`: how many random programs there were, and how many of them differ.
+pub(super) fn programs(
+    printed: &str,
+    words: &[String],
+) -> Result<BTreeMap<&'static str, u32>, Error> {
+    let lines: Vec<&str> = printed.lines().collect();
+    let begins: Vec<usize> =
+        (0..lines.len()).filter(|at| lines[*at].starts_with("lanescope ")).collect();
+    let (mut programs, mut differ, mut runs) = (0, 0, 0);
+    for (nth, begin) in begins.iter().enumerate() {
+        let run = &lines[*begin..begins.get(nth + 1).copied().unwrap_or(lines.len())];
+        let head = run[..run.len().min(2)].join(" ") + " ";
+        if !words.iter().all(|word| head.contains(word.as_str())) {
+            continue;
+        }
+        let last = run.iter().find_map(|line| {
+            let (count, rest) = line.split_once(" programs in ")?;
+            let (_, rest) = rest.split_once("), ")?;
+            Some((count.parse::<u32>().ok()?, rest.split_once(" differ")?.0.parse::<u32>().ok()?))
+        });
+        let (count, differing) = last.ok_or_else(|| wrong(format!("{head}: it did not end")))?;
+        (programs, differ, runs) = (programs + count, differ + differing, runs + 1);
+    }
+    if runs == 0 {
+        return Err(wrong(format!("no run of random programs with {words:?}")));
+    }
+    Ok(BTreeMap::from([("programs", programs), ("differ", differ)]))
 }
 
 pub(super) fn read(path: &Path) -> Result<String, Error> {
