@@ -24,10 +24,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use lanescope::program::Parsed;
 use lanescope::record::Tool;
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::worker::WorkerRunner;
 use lanescope::run::{RunErrorKind, Runner};
+use lanescope::translate::{self, Checks};
 
 use programs::{compare, smallest, wider_than_processor};
 pub(crate) use programs::{launch, program};
@@ -56,10 +58,10 @@ pub(crate) struct Arguments {
     /// Write no `switch`: NVIDIA's driver executes a case once for each way that leads to it.
     #[arg(long)]
     without_switch: bool,
-    /// Go on after a disagreement and shrink nothing; the exit code is still 1.
+    /// Go on after a disagreement, or a program that cannot be run, and shrink nothing; the exit code is still 1.
     #[arg(long)]
     keep_going: bool,
-    /// Print the program of `--seed` and run nothing.
+    /// Print the program of `--seed`, for a CUDA device its kernel in C++ too, and run nothing.
     #[arg(long)]
     print: bool,
 }
@@ -101,7 +103,15 @@ fn start(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         ..Options::ALL
     };
     if arguments.print {
-        write!(io::stdout(), "{}", number_lines(&program(arguments.seed, options)))?;
+        let text = program(arguments.seed, options);
+        write!(io::stdout(), "{}", number_lines(&text))?;
+        if arguments.device.starts_with("cuda") {
+            let parsed = Parsed::new("random.wgsl", &text.to_string())?;
+            let entry = parsed.resolve("main", &BTreeMap::new())?;
+            let how = translate::Options { checks: Checks::Checked, zero_memory: true };
+            let kernel = translate::cuda(entry.module(), entry.info(), entry.text(), &how)?;
+            write!(io::stdout(), "\n{}", kernel.source)?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     compare_all(arguments, options)
@@ -191,6 +201,14 @@ fn work(
                 let mut totals = shared.totals.lock().unwrap_or_else(PoisonError::into_inner);
                 totals.ended += 1;
                 drop(totals);
+                device = WorkerRunner::open(&arguments.device, false, SILENCE_MAX)?;
+                continue;
+            }
+            Err(error) if arguments.keep_going => {
+                let mut totals = shared.totals.lock().unwrap_or_else(PoisonError::into_inner);
+                (totals.programs, totals.failures) = (totals.programs + 1, totals.failures + 1);
+                drop(totals);
+                writeln!(io::stdout(), "seed {seed}: {error}")?;
                 device = WorkerRunner::open(&arguments.device, false, SILENCE_MAX)?;
                 continue;
             }
