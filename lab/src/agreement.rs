@@ -24,6 +24,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use lanescope::instrument::{self, CounterScheme, Instrumented};
 use lanescope::program::Parsed;
 use lanescope::record::Tool;
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
@@ -61,7 +62,7 @@ pub(crate) struct Arguments {
     /// Go on after a disagreement, or a program that cannot be run, and shrink nothing; the exit code is still 1.
     #[arg(long)]
     keep_going: bool,
-    /// Print the program of `--seed`, for a CUDA device its kernel in C++ too, and run nothing.
+    /// Print the program of `--seed`, for a CUDA device the kernel that counts in C++ too, and run nothing.
     #[arg(long)]
     print: bool,
 }
@@ -108,8 +109,16 @@ fn start(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         if arguments.device.starts_with("cuda") {
             let parsed = Parsed::new("random.wgsl", &text.to_string())?;
             let entry = parsed.resolve("main", &BTreeMap::new())?;
+            let counting = instrument::Options {
+                method: CounterScheme::Executed,
+                subgroup_width_max: translate::WIDTH,
+                counter_bytes_max: 16 << 20,
+                workgroups: None,
+            };
+            let counting = Instrumented::new(&entry, &counting)?;
             let how = translate::Options { checks: Checks::Checked, zero_memory: true };
-            let kernel = translate::cuda(entry.module(), entry.info(), entry.text(), &how)?;
+            let (module, info) = (counting.module(), counting.info());
+            let kernel = translate::cuda(module, info, entry.text(), &how)?;
             write!(io::stdout(), "\n{}", kernel.source)?;
         }
         return Ok(ExitCode::SUCCESS);

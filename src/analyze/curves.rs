@@ -220,7 +220,8 @@ fn values_of<'a>(
             .map(|at| (*at, twin(found, at, over).and_then(|twin| time_ratio(twin, at))))
             .collect(),
         FigureY::Slowdown(over) => {
-            within(&|sweep, at| twin(sweep, at, over).and_then(|twin| time_ratio(at, twin)))
+            // The baseline may differ in another parameter than x.
+            within(&|_, at| twin(found, at, over).and_then(|twin| time_ratio(at, twin)))
         }
         FigureY::OfBest => within(&|sweep, at| {
             let best = sweep.iter().min_by(|a, b| time(a).total_cmp(&time(b)))?;

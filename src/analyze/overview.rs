@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::agreement::agreements;
 use super::machine;
 use super::names::{FORM, device, device_label, family, parameters_text, short_name};
+use super::side_by_side::compiler_changes;
 use super::summary::{DeviceSummary, Summary, SummaryRow, TimeRatio};
 use super::width_costs::width_sentences;
 use crate::record::{Device, Measurement, Output, Run, Status, Tag, flag};
@@ -187,17 +188,17 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
     let beside = match beside.len() {
         0 => String::new(),
         count => format!(
-            " {} counted beside them, to compare widths.",
+            "; {} counted beside them, to compare widths",
             write_count(count, "kernel was", "kernels were")
         ),
     };
     let untimed = if run.devices.iter().all(Device::is_simulator) {
-        " No GPU ran: the simulator counted, and nothing was timed."
+        "; no GPU ran, so nothing was timed"
     } else {
         ""
     };
     let labels = join_names(&labels);
-    let sentence = format!("{kernels}{of} ran on {labels}: {ended}.{beside}{untimed}");
+    let sentence = format!("{kernels}{of} ran on {labels}: {ended}{beside}{untimed}.");
     Some((sentence, failed + wrong == 0))
 }
 
@@ -352,6 +353,31 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<Miss> {
     found
 }
 
+/// What the compiler made of the source: of this device, else of another one that executed the same launch.
+fn describe_compiler(
+    run: &Run,
+    summary: &DeviceSummary,
+    row: &SummaryRow,
+    own: Option<&Measurement>,
+) -> Option<String> {
+    let found = own.map(compiler_changes).unwrap_or_default();
+    if !found.is_empty() {
+        return Some(format!("The compiler changed the source: {}.", found.join("; ")));
+    }
+    let others = run.measurements.iter().filter(|measurement| {
+        measurement.device != summary.device
+            && measurement.kernel == row.kernel
+            && measurement.parameters == row.parameters
+    });
+    let told = |measurement: &Measurement| {
+        let found = compiler_changes(measurement);
+        let label = device_label(run, &measurement.device);
+        (!found.is_empty())
+            .then(|| format!("On {label} the compiler changed the source: {}.", found.join("; ")))
+    };
+    others.into_iter().find_map(told)
+}
+
 /// What the record knows of why a time is not what its operations predict.
 fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> {
     let mut reasons = Vec::new();
@@ -371,6 +397,7 @@ fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> 
             text::lanes(lanes)
         ));
     }
+    reasons.extend(describe_compiler(run, summary, row, measurement));
     if let Some(Ratio(share)) = row.bandwidth.and_then(|found| found.copy_rate)
         && share > MEMORY_BOUND
     {

@@ -285,11 +285,8 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     kernels.retain(|_, points| points.iter().all(|(_, ratio)| ratio.same_work()));
     let left_out = match all - kernels.len() {
         0 => String::new(),
-        1 => " 1 more kernel is left out: it does other work at 64 lanes, since it reads the subgroup width."
-            .to_owned(),
-        others => format!(
-            " {others} more kernels are left out: they do other work at 64 lanes, since they read the subgroup width."
-        ),
+        1 => "; 1 more reads the subgroup width, and does other work at 64".to_owned(),
+        others => format!("; {others} more read the subgroup width, and do other work at 64"),
     };
     let dearer = |points: &Vec<(&WidthCost, CostRatio)>| {
         points.iter().any(|(_, ratio)| is_dearer(ratio.ratio))
@@ -308,7 +305,7 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     sentences.push(match most {
         None => format!(
             "64 lanes cost as many lane slots as 32, to within {percent}, for all {total} kernels \
-             with these inputs.{left_out}"
+             with these inputs{left_out}."
         ),
         Some((cost, ratio)) => {
             let as_dear = |points: &&Vec<(&WidthCost, CostRatio)>| {
@@ -321,9 +318,8 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
             };
             format!(
                 "64 lanes cost at least {percent} more lane slots than 32 for {count} of {total} kernels \
-                 with these inputs: where the two halves of 64 lanes take different arms, loop for \
-                 different times, or where one half is empty. At most {} times as many, for \
-                 {}{alike}.{left_out}",
+                 with these inputs (at most {} times as many, for {}{alike}): where the two halves of 64 \
+                 lanes take different arms, loop for different times, or where one half is empty{left_out}.",
                 text::ratio(ratio.ratio),
                 launch_words(cost),
             )

@@ -32,6 +32,10 @@ const BAR_MIN: i32 = 13;
 const GROUP_GAP: i32 = 12;
 /// The longest line of a group's detail in pixels.
 const DETAIL_MAX: i32 = 250;
+/// The font of a label's first part, the most that a line of it is wide, and from line to line.
+const LABEL: Font = Font::plain(13).bold();
+const LABEL_MAX: i32 = 300;
+const LABEL_STEP: i32 = 16;
 /// The distance of two such lines.
 const DETAIL_STEP: i32 = 13;
 
@@ -70,8 +74,9 @@ impl BarGroup {
     /// Returns the height of its bars, or of its label where that needs more, in pixels.
     fn height(&self, bar: i32) -> i32 {
         let lines = count(detail_lines(&self.detail).len());
+        let more = (count(label_lines(&self.label).len()) - 1) * LABEL_STEP;
         // Up to one line of detail reaches into the gap.
-        (count(self.bars.len()) * bar).max((lines - 1) * DETAIL_STEP + 24)
+        (count(self.bars.len()) * bar).max((lines - 1) * DETAIL_STEP + 24 + more)
     }
 }
 
@@ -130,12 +135,21 @@ fn sheet_width(figure: &BarFigure, left: i32) -> i32 {
     if least.max(title) <= NARROW { NARROW } else { WIDTH }
 }
 
+/// The least part of the reference that the longest bar has where its line is drawn: farther away it would leave
+/// the bars no room.
+const REFERENCE_NEAR: f64 = 0.25;
+
 /// Draws the figure.
 pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
+    let reach = figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach);
+    let reach = reach.fold(0.0, f64::max);
+    let reference = figure.reference.filter(|reference| reach >= reference * REFERENCE_NEAR);
+    let figure = &BarFigure { reference, ..figure.clone() };
     let names = |group: &BarGroup| {
-        let label = Font::plain(13).bold().width(&group.label);
+        let labels = label_lines(&group.label).into_iter().map(|line| LABEL.width(&line));
         let details = detail_lines(&group.detail);
-        details.iter().map(|line| Font::plain(11).width(line)).fold(label, i32::max)
+        let details = details.iter().map(|line| Font::plain(11).width(line));
+        labels.chain(details).max().unwrap_or(0)
     };
     let left = MARGIN + 10 + figure.groups.iter().map(names).max().unwrap_or(0).clamp(60, 320);
     let width = sheet_width(figure, left);
@@ -148,9 +162,8 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let bar = ((HEIGHT - top - 52 - gaps) / count(drawn.max(1))).clamp(BAR_MIN, BAR_MAX);
     let heights: i32 = figure.groups.iter().map(|group| group.height(bar)).sum();
     let bottom = top + gaps + heights;
-    let reach = figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach);
     let x_min = figure.reference.unwrap_or(0.0).max(figure.reach_min);
-    let x_max = reach.fold(x_min, f64::max).max(f64::MIN_POSITIVE);
+    let x_max = reach.max(x_min).max(f64::MIN_POSITIVE);
     let right = left + plot_width(figure, bar, (left, width), x_max);
     let (x, y) = (Span::linear(0.0, x_max), Span::linear(0.0, 1.0));
     let rows = Rows { plot: ChartFrame { left, right, top, bottom, pad: 0, x, y }, bar };
@@ -174,12 +187,22 @@ fn count(length: usize) -> i32 {
     i32::try_from(length).unwrap_or(i32::MAX / 64)
 }
 
-/// Returns a group's detail in as many lines as it needs, broken after commas.
+/// Returns a group's detail in as many lines as it needs.
 fn detail_lines(detail: &str) -> Vec<String> {
+    broken(detail, Font::plain(11), DETAIL_MAX)
+}
+
+/// Returns a group's label in as many lines as it needs.
+fn label_lines(label: &str) -> Vec<String> {
+    broken(label, LABEL, LABEL_MAX)
+}
+
+/// Breaks a list after commas.
+fn broken(list: &str, font: Font, width_max: i32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for part in detail.split(", ").filter(|part| !part.is_empty()) {
+    for part in list.split(", ").filter(|part| !part.is_empty()) {
         match lines.last_mut() {
-            Some(line) if Font::plain(11).width(&format!("{line}, {part}")) <= DETAIL_MAX => {
+            Some(line) if font.width(&format!("{line}, {part}")) <= width_max => {
                 *line = format!("{line}, {part}");
             }
             last => {
@@ -278,7 +301,8 @@ fn draw_legend(
 /// Draws the x axis with grid lines, its numbers and its label.
 fn draw_axis(canvas: &Canvas<'_>, figure: &BarFigure, rows: &Rows) -> Result<(), ChartError> {
     let step = nice_step(rows.plot.x.high, 8.0);
-    let decimals = if step < 1.0 { 1 } else { 0 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few digits")]
+    let decimals = (-step.log10().floor()).max(0.0) as usize;
     let mut value = 0.0;
     while value <= rows.plot.x.high * 1.0001 {
         let x = rows.plot.x(value);
@@ -311,10 +335,12 @@ fn draw_group(
 ) -> Result<i32, ChartError> {
     let end = y + group.height(rows.bar);
     let middle = i32::midpoint(y, end);
-    let details = detail_lines(&group.detail);
-    let label = Font::plain(13).bold();
-    let mut line = middle - 7 * i32::try_from(details.len()).unwrap_or(0);
-    canvas.text(&group.label, (rows.plot.left - 10, line), Anchor::End, label)?;
+    let (labels, details) = (label_lines(&group.label), detail_lines(&group.detail));
+    let mut line = middle - 7 * count(details.len()) - LABEL_STEP * (count(labels.len()) + 1) / 2;
+    for label in labels {
+        line += LABEL_STEP;
+        canvas.text(&label, (rows.plot.left - 10, line), Anchor::End, LABEL)?;
+    }
     line += 2;
     for detail in details {
         line += DETAIL_STEP;

@@ -66,12 +66,12 @@ pub(super) struct Font {
 
 impl Font {
     /// Returns upright text of `size` pixels in ink.
-    pub(super) fn plain(size: i32) -> Self {
+    pub(super) const fn plain(size: i32) -> Self {
         Self { size, bold: false, colour: INK }
     }
 
     /// Returns the same in bold.
-    pub(super) fn bold(self) -> Self {
+    pub(super) const fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 

@@ -360,7 +360,7 @@ fn ticks(values: &[f64]) -> Vec<f64> {
 /// A parameter's value: powers of two as such, where they are large.
 fn tick(x: f64) -> String {
     let power = x.log2();
-    if x >= 512.0 && (power - power.round()).abs() < 1e-9 {
+    if x >= 1024.0 && (power - power.round()).abs() < 1e-9 {
         format!("2^{}", power.round())
     } else {
         format!("{}", (x * 1e4).round() / 1e4)

@@ -8,6 +8,7 @@ use super::{
     canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
     frame::{ChartFrame, Span},
     line_labels::{End, names},
+    ratios::REMARKED,
 };
 use crate::analyze::{CurveSeries, CurveTable};
 use crate::units::text;
@@ -47,12 +48,21 @@ fn inside(frame: &ChartFrame, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
 ///
 /// # Errors
 ///
-/// [`ChartError::Empty`] where no curve has two points, [`ChartError::Draw`] where drawing fails.
+/// [`ChartError::Empty`] where no curve has two points, or none but the baseline's own, [`ChartError::Draw`] where
+/// drawing fails.
 pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     let points = || table.series.iter().flat_map(|series| &series.points).copied();
     if !table.series.iter().any(|series| series.points.len() > 1) {
         return Err(ChartError::Empty("curves"));
     }
+    // A baseline over itself says nothing.
+    let is_reference =
+        |y: f64| table.reference.is_some_and(|reference| (y - reference).abs() < 1e-9);
+    let mut measured = table.series.iter().filter(|series| series.measured);
+    if measured.all(|series| series.points.iter().all(|(_, y)| is_reference(*y))) {
+        return Err(ChartError::Empty("curves but the baseline's"));
+    }
+    let measured_at = values_measured(table);
     let font = Font::plain(12).bold();
     let room = table.series.iter().map(|series| font.width(&series.name)).max().unwrap_or(0);
     let least = points().map(|(x, _)| x).fold(f64::INFINITY, f64::min);
@@ -77,7 +87,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         }
         draw_axes(canvas, table, &frame)?;
         for (index, one) in table.series.iter().enumerate() {
-            draw_series(canvas, one, &frame, index)?;
+            draw_series(canvas, one, &frame, index, &measured_at)?;
         }
         draw_names(canvas, table, &frame)?;
         numbers.draw(canvas, HEIGHT)
@@ -188,15 +198,39 @@ fn short(value: f64) -> String {
     }
 }
 
+/// The values of x at which anything was measured, in rising order.
+fn values_measured(table: &CurveTable) -> Vec<f64> {
+    let measured = table.series.iter().filter(|series| series.measured);
+    let mut values: Vec<f64> =
+        measured.flat_map(|series| series.points.iter().map(|(x, _)| *x)).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
+/// The parts of a curve that a line joins: it does not pass over a place where others were measured and this
+/// one was not.
+fn joined<'a>(
+    series: &'a CurveSeries,
+    measured_at: &[f64],
+) -> impl Iterator<Item = &'a [(f64, f64)]> {
+    let missing_between =
+        |from: f64, to: f64| measured_at.iter().any(|x| *x > from.min(to) && *x < from.max(to));
+    series.points.chunk_by(move |a, b| !series.measured || !missing_between(a.0, b.0))
+}
+
 /// Draws one curve: marks where it was measured, a thin line where it was not.
 fn draw_series(
     canvas: &Canvas<'_>,
     series: &CurveSeries,
     frame: &ChartFrame,
     index: usize,
+    measured_at: &[f64],
 ) -> Result<(), ChartError> {
     let (colour, thick) = if series.measured { (series_colour(index), 2) } else { (GREY, 1) };
-    canvas.line(inside(frame, &series.points), colour, thick)?;
+    for part in joined(series, measured_at) {
+        canvas.line(inside(frame, part), colour, thick)?;
+    }
     for (x, y) in series.points.iter().filter(|_| series.measured) {
         canvas.mark((frame.x(*x), frame.y(*y)), index)?;
     }
@@ -216,9 +250,12 @@ pub(super) struct Numbers<'a> {
 
 /// A curve's row: the index of its colour, its name, and its points.
 pub(super) struct NumberRow<'a> {
-    pub(super) series: usize,
+    /// `None` for a line that was worked out.
+    pub(super) series: Option<usize>,
     pub(super) name: &'a str,
     pub(super) points: Vec<(f64, f64)>,
+    /// Which of the points are bold, for they are over a tenth from what was measured; none where it is shorter.
+    pub(super) remarked: Vec<bool>,
 }
 
 impl<'a> Numbers<'a> {
@@ -240,7 +277,12 @@ impl<'a> Numbers<'a> {
 
     /// Its height in pixels.
     pub(super) fn height(&self) -> i32 {
-        count(self.bands.len()) * (count(self.rows.len() + 1) * ROW + 8)
+        let note = if self.is_remarked() { ROW } else { 0 };
+        count(self.bands.len()) * (count(self.rows.len() + 1) * ROW + 8) + note
+    }
+
+    fn is_remarked(&self) -> bool {
+        self.rows.iter().any(|row| row.remarked.contains(&true))
     }
 
     /// Draws it from `y` downwards.
@@ -254,21 +296,24 @@ impl<'a> Numbers<'a> {
             }
             y += ROW;
             for row in &self.rows {
-                canvas.fill((MARGIN, y - 5), (MARGIN + 4, y + 5), series_colour(row.series))?;
+                let colour = row.series.map_or(GREY, series_colour);
+                canvas.fill((MARGIN, y - 5), (MARGIN + 4, y + 5), colour)?;
                 canvas.text(row.name, (MARGIN + 12, y), Anchor::Start, font)?;
                 for (value, x) in band.iter().zip(columns()) {
-                    let same = |point: &&(f64, f64)| point.0.total_cmp(value).is_eq();
-                    let number = row.points.iter().find(same).map(|(_, y)| digits(*y));
-                    canvas.text(
-                        &number.unwrap_or(text::NONE.to_owned()),
-                        (x, y),
-                        Anchor::End,
-                        font,
-                    )?;
+                    let same = |point: &(f64, f64)| point.0.total_cmp(value).is_eq();
+                    let found = row.points.iter().position(same);
+                    let number = found.map_or(text::NONE.to_owned(), |at| digits(row.points[at].1));
+                    let bold = found.is_some_and(|at| row.remarked.get(at) == Some(&true));
+                    let font = if bold { font.bold() } else { font };
+                    canvas.text(&number, (x, y), Anchor::End, font)?;
                 }
                 y += ROW;
             }
             y += 8;
+        }
+        if self.is_remarked() {
+            let note = "bold: over a tenth more or less than what was measured";
+            canvas.text(note, (MARGIN + 12, y), Anchor::Start, grey)?;
         }
         Ok(())
     }
@@ -278,13 +323,31 @@ fn count(length: usize) -> i32 {
     i32::try_from(length).unwrap_or(i32::MAX / 4096)
 }
 
-/// The numbers of what was measured.
+/// The numbers of what was measured, and of lines that were worked out.
 fn tabulate(table: &CurveTable) -> Numbers<'_> {
-    let measured = table.series.iter().enumerate().filter(|(_, series)| series.measured);
-    let rows = measured.map(|(series, curve)| NumberRow {
-        series,
-        name: &curve.name,
-        points: curve.points.clone(),
+    let mut curves: Vec<_> = table.series.iter().enumerate().collect();
+    curves.sort_by_key(|(_, series)| !series.measured);
+    let only = match curves.iter().filter(|(_, series)| series.measured).collect::<Vec<_>>()[..] {
+        [(_, only)] => Some(*only),
+        _ => None,
+    };
+    let measured_at = values_measured(table);
+    // Of a line that was worked out at its ends alone there are no numbers.
+    let has = |curve: &CurveSeries, x: &f64| curve.points.iter().any(|point| point.0 == *x);
+    curves.retain(|(_, curve)| curve.measured || measured_at.iter().all(|x| has(curve, x)));
+    let rows = curves.into_iter().map(|(series, curve)| {
+        let mut points = curve.points.clone();
+        points.retain(|(x, _)| curve.measured || measured_at.contains(x));
+        let remarked = |(x, y): &(f64, f64)| {
+            let found = only.and_then(|only| only.points.iter().find(|point| point.0 == *x));
+            found.filter(|_| !curve.measured).is_some_and(|(_, of)| (y / of - 1.0).abs() > REMARKED)
+        };
+        NumberRow {
+            series: curve.measured.then_some(series),
+            name: &curve.name,
+            remarked: points.iter().map(remarked).collect(),
+            points,
+        }
     });
     Numbers::new(&table.x_label, rows.collect())
 }
@@ -316,6 +379,22 @@ mod tests {
         let places = inside(&frame, &[(0.0, 0.0), (10.0, 10.0)]);
         assert_eq!(places, [(frame.x(0.0), 400), (frame.x(5.0), TOP)]);
         assert_eq!(inside(&frame, &[(0.0, 1.0), (10.0, 5.0)]).len(), 2);
+    }
+
+    #[test]
+    fn lines_do_not_pass_over_what_was_not_measured() {
+        let series = |measured, at: &[f64]| CurveSeries {
+            name: String::new(),
+            measured,
+            points: at.iter().map(|x| (*x, 1.0)).collect(),
+        };
+        let lengths = |series: &CurveSeries| -> Vec<usize> {
+            joined(series, &[1.0, 2.0, 4.0, 8.0]).map(<[_]>::len).collect()
+        };
+        assert_eq!(lengths(&series(true, &[1.0, 2.0, 8.0])), [2, 1]);
+        assert_eq!(lengths(&series(true, &[1.0, 2.0, 4.0, 8.0])), [4]);
+        // What was worked out is a line through any points.
+        assert_eq!(lengths(&series(false, &[1.0, 8.0])), [2]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
     };
     let figure = BarFigure {
         title: title("Mean active lanes", part),
-        subtitle: subtitle(shown, part),
+        subtitle: subtitle(shown, part, |_| true),
         x_label: "mean active lanes of a subgroup's width (%)".to_owned(),
         series: series(part, |_| true),
         tick_label: any(part, |row| find_unexpected(row).is_some())
@@ -132,10 +132,14 @@ fn only_kernel(part: &SummaryPart) -> Option<&str> {
     (several && names.all(|name| name == first)).then(|| short_name(first))
 }
 
-/// Returns a figure's second line, which says when rows are left out.
-pub(super) fn subtitle(text: &str, part: &SummaryPart) -> String {
+/// Returns a figure's second line: what all rows that `shown` accepts share, and which are left out.
+pub(super) fn subtitle(
+    text: &str,
+    part: &SummaryPart,
+    shown: impl Fn(&SummaryRow) -> bool,
+) -> String {
     let mut text = text.to_owned();
-    for (name, value) in find_shared(part) {
+    for (name, value) in find_shared(part, shown) {
         text += &format!("; {name}={value}");
     }
     if part.rows_at_smaller_sizes > 0 {
@@ -162,12 +166,15 @@ pub(super) fn series(part: &SummaryPart, shown: impl Fn(&SummaryRow) -> bool) ->
         .collect()
 }
 
-/// The parameters that have one value on the whole sheet; size and form are said elsewhere where they vary.
-fn find_shared(part: &SummaryPart) -> BTreeMap<String, String> {
+/// The parameters that have one value in all rows that are shown; size and form are said elsewhere where they vary.
+fn find_shared(
+    part: &SummaryPart,
+    shown: impl Fn(&SummaryRow) -> bool,
+) -> BTreeMap<String, String> {
     let mut values: BTreeMap<&String, BTreeSet<String>> = BTreeMap::new();
     let mut count = 0;
     let mut holders: BTreeMap<&String, usize> = BTreeMap::new();
-    for row in rows(part) {
+    for row in rows(part).filter(|row| shown(row)) {
         count += 1;
         for (name, value) in row.parameters.iter().filter(|(name, _)| *name != FORM) {
             values.entry(name).or_default().insert(value.to_string());
@@ -188,7 +195,7 @@ pub(super) fn groups(
     bar: impl Fn(usize, &SummaryRow) -> Bar,
 ) -> Vec<BarGroup> {
     let mut groups: IndexMap<(String, String), BarGroup> = IndexMap::new();
-    let shared = find_shared(part);
+    let shared = find_shared(part, &shown);
     let said: Vec<&str> = shared.keys().map(String::as_str).chain([SIZE, FORM]).collect();
     let devices = part.devices.iter().filter(|device| device.rows.iter().any(&shown));
     for (series, device) in devices.enumerate() {

@@ -32,6 +32,7 @@ pub(super) fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
         subtitle: subtitle(
             "measured (predicted from counted executions), a bar for each device",
             part,
+            timed,
         ),
         x_label: format!("time / time of {} (1: the same time)", baseline(part)),
         series: series(part, timed),
@@ -59,7 +60,7 @@ fn baseline(part: &SummaryPart) -> &str {
 }
 
 /// Which difference from what was measured is remarked.
-const REMARKED: f64 = 0.1;
+pub(super) const REMARKED: f64 = 0.1;
 
 /// By how much a prediction is off, where that is over a tenth.
 pub(super) fn remark(measured: Option<f64>, predicted: f64) -> String {

@@ -43,7 +43,11 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
         ),
         x_label: "mean active lanes (lanes)".to_owned(),
         series: INSTRUMENTS.map(str::to_owned).to_vec(),
-        tick_label: Some("expected".to_owned()),
+        tick_label: table
+            .rows
+            .iter()
+            .any(|row| row.expected.is_some())
+            .then(|| "expected".to_owned()),
         diamond_label: hardware.map(|hardware| format!("published ({hardware})")),
         whisker_label: None,
         reference: None,

@@ -108,7 +108,7 @@ fn number_rows<'a>(
     all.map(|(series, (one, name))| {
         let points = line_points(one).into_iter();
         let points = points.filter_map(|(width, point)| Some((f64::from(width), figure(point)?)));
-        NumberRow { series, name, points: points.collect() }
+        NumberRow { series: Some(series), name, points: points.collect(), remarked: Vec::new() }
     })
     .collect()
 }

@@ -118,9 +118,28 @@ fn limit_threads() {
 /// The manual page: the whole, then the options of each command but `run`, whose options are the whole's.
 fn manual(out: &mut impl Write) -> std::io::Result<()> {
     let command = Arguments::command();
-    clap_mangen::Man::new(command.clone()).render(out)?;
-    let shown = |command: &&clap::Command| !command.is_hide_set() && command.get_name() != "run";
-    for command in command.get_subcommands().filter(shown) {
+    let whole = clap_mangen::Man::new(command.clone());
+    whole.render_title(out)?;
+    whole.render_name_section(out)?;
+    writeln!(out, ".SH SYNOPSIS")?;
+    let mut shown: Vec<&clap::Command> =
+        command.get_subcommands().filter(|command| !command.is_hide_set()).collect();
+    // A user's own shader first.
+    shown.sort_by_key(|command| command.get_name() != "profile");
+    for command in &shown {
+        let name = format!("lanescope {}", command.get_name());
+        let usage = (*command).clone().bin_name(name).render_usage().to_string();
+        let usage = usage.trim_start_matches("Usage:").trim().replace('-', "\\-");
+        for line in usage.lines() {
+            writeln!(out, "{}\n.br", line.trim())?;
+        }
+    }
+    whole.render_description_section(out)?;
+    whole.render_options_section(out)?;
+    whole.render_subcommands_section(out)?;
+    whole.render_extra_section(out)?;
+    whole.render_version_section(out)?;
+    for command in shown.into_iter().filter(|command| command.get_name() != "run") {
         let mut options = Vec::new();
         clap_mangen::Man::new(command.clone()).render_options_section(&mut options)?;
         let options =

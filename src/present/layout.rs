@@ -29,6 +29,9 @@ enum Form {
     NotesBelow,
 }
 
+/// The columns of a row above which what a kernel's rows share stands above them, and not in each.
+const COLUMNS_READ: usize = 120;
+
 /// The forms, those that take most room first.
 const FORMS: [Form; 4] = [Form::Line, Form::WordsBelow, Form::IntervalsAlone, Form::NotesBelow];
 
@@ -66,6 +69,12 @@ impl Table {
     pub fn to_text(&self, columns: Option<usize>) -> String {
         let form =
             FORMS.into_iter().find(|form| columns.is_none_or(|room| self.width(*form) <= room));
+        // Nobody follows a row over more columns, wherever there is room for them.
+        let wide = matches!(form, Some(Form::Line)) && self.width(Form::Line) > COLUMNS_READ;
+        let narrower = |table: &Self| table.width(Form::Line) < self.width(Form::Line);
+        if let Some(table) = self.grouped_by_kernel().filter(|table| wide && narrower(table)) {
+            return table.to_lines(Form::Line, columns);
+        }
         match form {
             Some(form) => self.to_lines(form, columns),
             None => match self.grouped_by_kernel() {

@@ -482,6 +482,9 @@ fn completions() {
     }
     let (code, stdout, _) = program::parts(&program::run(&folder, &[], &["man"]));
     assert!(code == 0 && stdout.contains(".TH lanescope"));
+    let synopsis = stdout.split_once(".SH SYNOPSIS\n").expect("a synopsis").1;
+    assert!(synopsis.starts_with("lanescope profile [OPTIONS] "), "{synopsis}");
+    assert!(synopsis.contains("\nlanescope run [OPTIONS] "), "{synopsis}");
     let profile =
         stdout.split_once(".SH \"LANESCOPE PROFILE\"").expect("a command's own options").1;
     let profile = profile.split_once("\n.SH ").expect("a section after it").0;

@@ -177,8 +177,15 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
     });
     let of = Arc::clone(records);
     environment.add_function("stage", move |record: String, selection: String, entries: String| {
-        stage(&*of.run(&record)?, &selection, &entries)
+        Ok::<_, Error>(stages(&*of.run(&record)?, &selection, &entries)?.iter().sum::<f64>())
     });
+    let of = Arc::clone(records);
+    environment.add_function(
+        "stages",
+        move |record: String, selection: String, entries: String| {
+            stages(&*of.run(&record)?, &selection, &entries)
+        },
+    );
     let of = Arc::clone(records);
     environment.add_function("counter", move |record: String, selection: String, name: String| {
         let run = of.run(&record)?;
@@ -514,8 +521,8 @@ fn ratio_text(run: &Run, selection: &str) -> Result<String, Error> {
     }
 }
 
-/// The sum of the median times of a launch's dispatches with these entry points, `a|b`, or `*` for all.
-fn stage(run: &Run, selection: &str, entries: &str) -> Result<f64, Error> {
+/// The median times of a launch's dispatches with these entry points, `a|b`, or `*` for all, in order, ns.
+fn stages(run: &Run, selection: &str, entries: &str) -> Result<Vec<f64>, Error> {
     let found = only(run, selection)?;
     let wanted = |entry: &str| entries == "*" || entries.split('|').any(|one| one == entry);
     let timed =
@@ -527,7 +534,7 @@ fn stage(run: &Run, selection: &str, entries: &str) -> Result<f64, Error> {
             found.dispatches.iter().map(|dispatch| dispatch.entry_point.as_str()).collect();
         return Err(wrong(format!("no time of `{entries}`; it has {}", names.join(", "))));
     }
-    Ok(times.iter().sum())
+    Ok(times)
 }
 
 /// A link of a chain: its ratio to a multiply-add, its cycles and its nanoseconds; `load` is `alone` or

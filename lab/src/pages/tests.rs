@@ -44,14 +44,14 @@ fn written_by_hand() -> Vec<(String, String)> {
     pages
 }
 
-/// The figures with units in a text, outside what is generated, code, and addresses.
+/// The figures with units, and the counts of what was tried, in a text, outside what is generated, code, and addresses.
 fn figures(text: &str) -> Vec<String> {
     // A size, such as 8 × 8, is no figure either.
     let left_out =
         Regex::new(r"(?s)```.*?```|\{%.*?%\}|\{\{.*?\}\}|`[^`]*`|\]\([^)]*\)|\d+(?: × \d+)+")
             .unwrap();
     let figure = Regex::new(
-        r"(?i)\d[\d.,]*(?:\s|\u{a0})?(?:%|×|[nµum]?s\b|seconds?\b|times\b|[kmgt]i?b\b|[kmgt]b/s|[kmg]hz\b|cycles?\b|percent\b)",
+        r"(?i)\d[\d.,]*(?:\s|\u{a0})?(?:%|×|[nµum]?s\b|seconds?\b|times\b|[kmgt]i?b\b|[kmgt]b/s|[kmg]hz\b|cycles?\b|percent\b|programs\b|texts\b|shaders\b|launches\b|modules\b|measurements\b|instructions\b|opcodes\b)",
     )
     .unwrap();
     // Written out, a figure is a figure; "the fifth" and "half" are none.
@@ -106,6 +106,7 @@ fn no_figure_with_a_unit_is_typed() {
 #[test]
 fn a_typed_figure_is_seen() {
     assert_eq!(figures("It takes 37.1 µs, 1.85\ntimes as long."), ["37.1 µs", "1.85 times"]);
+    assert_eq!(figures("Of 1,000 programs 37 differ."), ["1,000 programs"]);
     assert_eq!(
         figures("Within a twentieth, up to four\ntimes, three quarters of the fifth half"),
         ["a twentieth", "four times", "three quarters"]

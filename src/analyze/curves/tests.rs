@@ -154,3 +154,19 @@ fn attention_has_a_figure_of_lanes_for_each_mask_and_head() {
     let names: Vec<&str> = figure.series.iter().map(|series| series.name.as_str()).collect();
     assert_eq!(names, ["compact", "separate (classes=8)"]);
 }
+
+#[test]
+fn times_are_over_a_baseline_that_differs_in_another_parameter() {
+    let point = |keys: &str, arms: i64| {
+        [("keys", Value::Name(keys.to_owned())), ("classes", Value::Integer(arms))]
+    };
+    let times = [("one", [100.0; 3]), ("even", [190.0, 380.0, 760.0])];
+    let points: Vec<_> = times
+        .iter()
+        .flat_map(|(keys, times)| [2, 4, 8].map(|arms| point(keys, arms)).into_iter().zip(times))
+        .collect();
+    let points: Vec<_> = points.iter().map(|(point, ns)| (&point[..], **ns)).collect();
+    let found = table(&run("k_way/switch", "GPU", &points), "k_way-times");
+    check(&found.series[0], "keys one", &[(2.0, 1.0), (4.0, 1.0), (8.0, 1.0)]);
+    check(&found.series[1], "keys even", &[(2.0, 1.9), (4.0, 3.8), (8.0, 7.6)]);
+}

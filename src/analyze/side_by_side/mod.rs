@@ -76,6 +76,13 @@ pub struct SideRow {
     pub differences: Vec<String>,
 }
 
+/// What the compiler made of the source, in words with lines; nothing where machine code was not counted by line.
+pub(super) fn compiler_changes(measurement: &Measurement) -> Vec<String> {
+    let dispatches = measurement.dispatches.iter();
+    let changes = dispatches.flat_map(|dispatch| changes::changes(dispatch, f64::from(LANES)));
+    changes.map(|change| change.to_string()).collect()
+}
+
 /// Why there is no figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
@@ -214,8 +221,7 @@ fn row(
         machine_code: cuda.dispatches.iter().any(|dispatch| dispatch.machine_code.is_some()),
         differences: Vec::new(),
     };
-    let changes = cuda.dispatches.iter().flat_map(|d| changes::changes(d, f64::from(LANES)));
-    row.differences.extend(changes.map(|change| change.to_string()));
+    row.differences.extend(compiler_changes(cuda));
     for (interface, measurement) in [("Vulkan", other), ("CUDA", Some(cuda))] {
         if measurement.is_some_and(|m| plausibility(run, m).is_removed()) {
             row.differences.push(format!("work removed through {interface}, by its time"));

@@ -98,7 +98,7 @@ fn sentences_say_where_64_lanes_cost_more() {
     let said = width_sentences(&run_at_two_widths(100));
     assert!(said.len() == 1 && said[0].starts_with("64 lanes cost as many"), "{said:?}");
     let said = width_sentences(&run_at_two_widths(150));
-    assert!(said[0].contains("At most 1.500 times as many"), "{said:?}");
+    assert!(said[0].contains("(at most 1.500 times as many, for "), "{said:?}");
     let kernels: BTreeSet<String> =
         run_at_two_widths(150).measurements.into_iter().map(|counted| counted.kernel).collect();
     assert!(kernels.len() > UNNAMED_MAX, "{kernels:?}");
