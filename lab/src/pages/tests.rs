@@ -47,11 +47,12 @@ fn written_by_hand() -> Vec<(String, String)> {
 /// The figures with units, and the counts of what was tried, in a text, outside what is generated, code, and addresses.
 fn figures(text: &str) -> Vec<String> {
     // A size, such as 8 × 8, is no figure either.
-    let left_out =
-        Regex::new(r"(?s)```.*?```|\{%.*?%\}|\{\{.*?\}\}|`[^`]*`|\]\([^)]*\)|\d+(?: × \d+)+")
-            .unwrap();
+    let left_out = Regex::new(
+        r"(?s)```.*?```|\{%.*?%\}|\{#.*?#\}|\{\{.*?\}\}|`[^`]*`|\]\([^)]*\)|\d+(?: × \d+)+",
+    )
+    .unwrap();
     let figure = Regex::new(
-        r"(?i)\d[\d.,]*(?:\s|\u{a0})?(?:%|×|[nµum]?s\b|seconds?\b|times\b|[kmgt]i?b\b|[kmgt]b/s|[kmg]hz\b|cycles?\b|percent\b|programs\b|texts\b|shaders\b|launches\b|modules\b|measurements\b|instructions\b|opcodes\b)",
+        r"(?i)\b\d[\d.,]*(?:\s|\u{a0})?(?:%|×|[nµum]?s\b|seconds?\b|times\b|[kmgt]i?b\b|[kmgt]b/s|[kmg]hz\b|cycles?\b|percent\b|programs\b|texts\b|shaders\b|launches\b|modules\b|measurements\b|instructions\b|opcodes\b)",
     )
     .unwrap();
     // Written out, a figure is a figure; "the fifth" and "half" are none.
