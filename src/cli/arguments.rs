@@ -181,6 +181,9 @@ pub(crate) struct RunArguments {
     /// Values of a parameter: `n=4096`, `n=1M`, `form=[sealed,published]`, `n[pow2]=[16:24:4]`
     #[arg(help_heading = WHAT, short, long, value_name = "AXIS=VALUES")]
     pub(crate) axis: Vec<String>,
+    /// Elements of each launch, as `-a n=N`: 65536, 1e6, 2^20, 1M
+    #[arg(help_heading = WHAT, long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
+    pub(crate) n: Option<u64>,
     /// A small n, the same on every device, and a fifth of the time
     #[arg(help_heading = WHAT, long)]
     pub(crate) quick: bool,
@@ -260,6 +263,14 @@ pub(crate) struct RunArguments {
     /// Write the summary as Markdown; `-` is standard output
     #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
     pub(crate) export_markdown: Option<PathBuf>,
+}
+
+impl RunArguments {
+    /// The values of parameters that are asked for, `n` among them.
+    pub(crate) fn axes(&self) -> Vec<String> {
+        let n = self.n.map(|n| format!("n={n}"));
+        self.axis.iter().cloned().chain(n).collect()
+    }
 }
 
 /// How a shader of the user's own is launched, counted and timed.

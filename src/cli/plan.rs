@@ -103,7 +103,7 @@ pub(super) fn plan<'a>(
     available: Option<Available>,
 ) -> Result<RunPlan<'a>, Failure> {
     let kernels = choose_kernels(catalogue, arguments)?;
-    let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
+    let points = axis::points(&arguments.axes()).map_err(Failure::bad_input)?;
     let mut told = groups::lacking(&kernels, &points)?;
     told.extend(groups::refusing(&kernels, &points)?);
     let budget = arguments.budget.unwrap_or(BUDGET_S[usize::from(arguments.quick)]);
@@ -144,7 +144,7 @@ pub(super) fn plan<'a>(
         seeds: arguments.seeds,
         seeds_counted: RefCell::default(),
         surveys: arguments.kernels.is_empty()
-            && arguments.axis.is_empty()
+            && arguments.axes().is_empty()
             && !arguments.no_counting,
         told: all_told,
     })

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     // Where nothing is named, nothing can be wrong with it: devices are asked for while the catalogue is read.
     let (catalogue, available) = thread::scope(|scope| {
         let reading = scope.spawn(|| catalogue::read(arguments.shaders.as_deref()));
-        let nothing_named = arguments.kernels.is_empty() && arguments.axis.is_empty();
+        let nothing_named = arguments.kernels.is_empty() && arguments.axes().is_empty();
         let available = nothing_named.then(|| Available::ask(&arguments.device));
         (reading.join().unwrap_or_else(|panic| resume_unwind(panic)), available)
     });

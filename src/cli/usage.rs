@@ -75,10 +75,14 @@ mod tests {
 
     #[test]
     fn a_parameter_that_is_written_as_an_option_gets_the_option_that_sets_it() {
-        for line in ["lanescope run --n 4096", "lanescope --n=1e6", "lanescope run uniform --n 4"] {
+        for line in [
+            "lanescope run --classes 4",
+            "lanescope --classes=4",
+            "lanescope run uniform --classes 4",
+        ] {
             let said = said(line);
             assert!(
-                said.contains("tip: a kernel's parameter is set by '--axis': '-a n=4096'"),
+                said.contains("tip: a kernel's parameter is set by '--axis': '-a classes=4096'"),
                 "{said}"
             );
             assert!(!said.contains("--counters"), "{said}");
