@@ -4,12 +4,12 @@
 //! launches, and sentences about kernels that lack a parameter or do not take a value. It knows
 //! nothing of devices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::failure::{Exit, Failure};
 use crate::kernel::format::Sweep;
 use crate::kernel::{DeviceClass, Kernel, KernelError, Launch, near_matches};
-use crate::record::Value;
+use crate::record::{FigureY, Value};
 
 /// Which sizes a device runs.
 #[derive(Clone, Copy)]
@@ -55,10 +55,11 @@ pub(super) fn groups(
             let shared = |name: &str| {
                 baseline.is_none_or(|other| other.description.parameters.contains_key(name))
             };
+            let compared = compared_along(kernel);
             alone.extend(kernel.points(&selected).into_iter().map(|chosen| {
                 let names: Vec<String> = chosen
                     .iter()
-                    .filter(|(name, _)| shared(name))
+                    .filter(|(name, _)| shared(name) && !compared.contains(name.as_str()))
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect();
                 let key = format!("{} {}", kernel.family(), names.join(" "));
@@ -94,6 +95,20 @@ pub(super) fn for_widths(kernels: &[&Kernel], seed: u64) -> Vec<Vec<Launch>> {
         Some(vec![Launch { for_widths: true, ..launch }])
     };
     kernels.iter().filter_map(launch).collect()
+}
+
+/// The parameters along which a kernel's figures compare its times with each other: such launches are timed side
+/// by side.
+fn compared_along(kernel: &Kernel) -> BTreeSet<&str> {
+    let figures = kernel.description.figures.iter();
+    let names = figures.flat_map(|figure| match &figure.y {
+        FigureY::Speedup(over) | FigureY::Slowdown(over) => {
+            over.keys().map(String::as_str).collect()
+        }
+        FigureY::OfBest | FigureY::WorkOfFirst => vec![figure.x.as_str()],
+        FigureY::Efficiency | FigureY::SlotsPerLaneOperation => Vec::new(),
+    });
+    names.collect()
 }
 
 /// The kernel that another is compared with, where it runs too.
@@ -217,7 +232,7 @@ fn point_text(point: &BTreeMap<String, Value>) -> String {
 
 /// Says that no kernel has a parameter, what was perhaps meant, and what there is.
 fn nobody_has(name: &str, kernels: &[&Kernel]) -> String {
-    let known: std::collections::BTreeSet<&str> = kernels
+    let known: BTreeSet<&str> = kernels
         .iter()
         .flat_map(|kernel| kernel.description.parameters.keys().map(String::as_str))
         .collect();
@@ -297,6 +312,30 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         assert_eq!(made(BTreeMap::new(), DeviceClass::Cpu), [4]);
         let chosen = BTreeMap::from([("b".to_owned(), Value::Integer(7))]);
         assert_eq!(made(chosen, DeviceClass::Cpu), [2]);
+    }
+
+    #[test]
+    fn what_a_figure_compares_is_timed_side_by_side() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let sizes = |id: &str, axes: [(&str, Vec<Value>); 2]| {
+            let kernel = catalogue.kernel(id).unwrap();
+            let [(one, ones), (other, others)] = axes;
+            let point = |a: &Value, b: &Value| {
+                BTreeMap::from([(one.to_owned(), a.clone()), (other.to_owned(), b.clone())])
+            };
+            let points: Vec<_> =
+                ones.iter().flat_map(|a| others.iter().map(move |b| point(a, b))).collect();
+            let made = groups(&[kernel], &points, Sizes::of_gpu(DeviceClass::Quick), 1).unwrap();
+            made.iter().map(Vec::len).collect::<Vec<usize>>()
+        };
+        let numbers = |values: &[i64]| values.iter().map(|v| Value::Integer(*v)).collect();
+        let names = |values: [&str; 2]| values.map(|v| Value::Name(v.to_owned())).to_vec();
+        // At each number of arms the keys that are compared.
+        let arms = ("classes", numbers(&[2, 4, 8]));
+        assert_eq!(sizes("k_way/switch", [arms, ("keys", names(["one", "even"]))]), [2, 2, 2]);
+        // The whole sweep along x, where its own end is the baseline; a whole number stands for a fraction.
+        let few = ("few", numbers(&[1, 16, 32]));
+        assert_eq!(sizes("split/lanes", [few, ("others", numbers(&[0, 1]))]), [3, 3]);
     }
 
     #[test]

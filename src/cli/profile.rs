@@ -487,6 +487,9 @@ fn finish(
     for violation in &violations {
         writeln!(stderr, "--fail-on: {violation}")?;
     }
+    if condition.is_some() && violations.is_empty() {
+        writeln!(stderr, "--fail-on: the condition holds")?;
+    }
     tell_limits(*condition, &profiles, run, stderr)?;
     Ok(match exit(recording) {
         // No device that was asked has what the shader needs: the shader is what can be changed.

@@ -153,6 +153,6 @@ fn list_text(values: &[Value]) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "limits lie far below 2^53")]
-fn real(number: i64) -> f64 {
+pub(super) fn real(number: i64) -> f64 {
     number as f64
 }

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use include_dir::{Dir, include_dir};
 use rayon::prelude::*;
 
+use super::allowed;
 use super::described::{Kernel, KernelLanguage};
 use super::error::KernelError;
 use super::family::{self, Family, Renamed};
@@ -125,6 +126,11 @@ impl Kernel {
                     name: name.clone(),
                     known: known.join(", "),
                 });
+            };
+            // `1` is a number too where fractions are taken.
+            let value = match (value, parameter.default.any()) {
+                (Value::Integer(number), Value::Real(_)) => &Value::Real(allowed::real(*number)),
+                (value, _) => value,
             };
             if let Some(known) = parameter.refuses(value, parameter.default.any()) {
                 return Err(KernelError::ParameterValue {
