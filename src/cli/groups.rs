@@ -259,6 +259,10 @@ fn sweeps(
         |sweep: &&Sweep| (gpu || !sweep.gpu_only) && (sizes.simulated || !sweep.simulator_only);
     let mut all = Vec::new();
     for (index, sweep) in kernel.description.sweeps.iter().filter(wanted).enumerate() {
+        // Of a sweep whose every parameter was chosen nothing is left but the point itself.
+        if sweep.axes.keys().all(|name| point.contains_key(name)) {
+            continue;
+        }
         let mut points = vec![point.clone()];
         for (name, values) in sweep.axes.iter().filter(|(name, _)| !point.contains_key(*name)) {
             let with = |point: &BTreeMap<String, Value>, value: &Value| {
