@@ -179,9 +179,10 @@ impl MemoryView {
         }
         if let Some(waited) = self.waited {
             let lines: BTreeSet<u32> = self.waits.iter().map(|wait| wait.line).collect();
+            let line = if lines.len() == 1 { "line" } else { "lines" };
             let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
             found.push(format!(
-                "Whole subgroups wait for others of their workgroup at barriers (line {}) for {} of the \
+                "Whole subgroups wait for others of their workgroup at barriers ({line} {}) for {} of the \
                  time that the longest of each takes, in operations.",
                 lines.join(", "),
                 text::percent(waited)

@@ -353,31 +353,6 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<Miss> {
     found
 }
 
-/// What the compiler made of the source: of this device, else of another one that executed the same launch.
-fn describe_compiler(
-    run: &Run,
-    summary: &DeviceSummary,
-    row: &SummaryRow,
-    own: Option<&Measurement>,
-) -> Option<String> {
-    let found = own.map(compiler_changes).unwrap_or_default();
-    if !found.is_empty() {
-        return Some(format!("The compiler changed the source: {}.", found.join("; ")));
-    }
-    let others = run.measurements.iter().filter(|measurement| {
-        measurement.device != summary.device
-            && measurement.kernel == row.kernel
-            && measurement.parameters == row.parameters
-    });
-    let told = |measurement: &Measurement| {
-        let found = compiler_changes(measurement);
-        let label = device_label(run, &measurement.device);
-        (!found.is_empty())
-            .then(|| format!("On {label} the compiler changed the source: {}.", found.join("; ")))
-    };
-    others.into_iter().find_map(told)
-}
-
 /// What the record knows of why a time is not what its operations predict.
 fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> {
     let mut reasons = Vec::new();
@@ -397,7 +372,26 @@ fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> 
             text::lanes(lanes)
         ));
     }
-    reasons.extend(describe_compiler(run, summary, row, measurement));
+    let changes = measurement.map(compiler_changes).unwrap_or_default();
+    if !changes.is_empty() {
+        reasons.push(format!("The compiler changed the source: {}.", changes.join("; ")));
+    }
+    let dispatches = |kernel: &str| {
+        let mut of_kernel = run.measurements.iter().filter(|measurement| {
+            measurement.device == summary.device && measurement.kernel == kernel
+        });
+        let timed = of_kernel.find(|measurement| measurement.time.is_some())?;
+        Some(timed.dispatches.iter().filter(|dispatch| !dispatch.setup).count())
+    };
+    if let Some((own, other)) =
+        dispatches(&row.kernel).zip(row.baseline.as_deref().and_then(dispatches))
+        && own > other
+    {
+        reasons.push(format!(
+            "It is {own} dispatches, and its baseline {other}: each takes time to start, and waits for the one \
+             before it."
+        ));
+    }
     if let Some(Ratio(share)) = row.bandwidth.and_then(|found| found.copy_rate)
         && share > MEMORY_BOUND
     {
@@ -410,7 +404,6 @@ fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> 
         (Tag::DiffersFromSimulator, "The device ran other executions than the simulator."),
         (Tag::WidthNotKnownWhenTimed, "The timed module may have run at another width."),
         (Tag::LoopCutOff, "The device left a loop early."),
-        (Tag::StopRuleNotMet, "The time ran out before the samples were quiet."),
     ];
     for (tag, sentence) in flagged {
         if flag::has(&row.flags, &tag) {

@@ -481,7 +481,8 @@ fn texts_of_figures_lie_on_the_sheet_and_neither_on_each_other_nor_on_lines() {
         wrong.extend(misplaced(svg).into_iter().map(|what| format!("{name}: {what}")));
         let texts = texts(svg).join("\n");
         // Whose figure it is, and at which width, since it is shown without its page.
-        let device = ["NVIDIA H200 (", "llvmpipe (", "sim:", "by the simulator"];
+        let device =
+            ["NVIDIA H200 (", "NVIDIA H100 80GB HBM3 (", "llvmpipe (", "sim:", "by the simulator"];
         let width = [" lanes", "sim:", "W = ", "\nW\n"];
         for asked in [device.as_slice(), width.as_slice()] {
             if !asked.iter().any(|word| texts.contains(word)) {

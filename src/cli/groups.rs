@@ -257,6 +257,7 @@ fn sweeps(
     let gpu = sizes.alone == DeviceClass::Gpu;
     let wanted =
         |sweep: &&Sweep| (gpu || !sweep.gpu_only) && (sizes.simulated || !sweep.simulator_only);
+    let compared = compared_along(kernel);
     let mut all = Vec::new();
     for (index, sweep) in kernel.description.sweeps.iter().filter(wanted).enumerate() {
         // Of a sweep whose every parameter was chosen nothing is left but the point itself.
@@ -276,7 +277,9 @@ fn sweeps(
                 .collect();
         }
         let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
-        let own = format!("{} {group} {point:?}", kernel.id);
+        let apart: BTreeMap<_, _> =
+            point.iter().filter(|(name, _)| !compared.contains(name.as_str())).collect();
+        let own = format!("{} {group} {apart:?}", kernel.id);
         all.extend(points.into_iter().map(|point| {
             let beside = || {
                 let mut point = point.clone();
@@ -337,9 +340,10 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         // At each number of arms the keys that are compared.
         let arms = ("classes", numbers(&[2, 4, 8]));
         assert_eq!(sizes("k_way/switch", [arms, ("keys", names(["one", "even"]))]), [2, 2, 2]);
-        // The whole sweep along x, where its own end is the baseline; a whole number stands for a fraction.
+        // The whole sweep along x, where its own end is the baseline, beside what the kernel sweeps itself; a whole
+        // number stands for a fraction.
         let few = ("few", numbers(&[1, 16, 32]));
-        assert_eq!(sizes("split/lanes", [few, ("others", numbers(&[0, 1]))]), [3, 3]);
+        assert_eq!(sizes("split/lanes", [few, ("others", numbers(&[0, 1]))]), [6, 6]);
     }
 
     #[test]

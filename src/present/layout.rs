@@ -30,7 +30,7 @@ enum Form {
 }
 
 /// The columns of a row above which what a kernel's rows share stands above them, and not in each.
-const COLUMNS_READ: usize = 120;
+const COLUMNS_READ: usize = 100;
 
 /// The forms, those that take most room first.
 const FORMS: [Form; 4] = [Form::Line, Form::WordsBelow, Form::IntervalsAlone, Form::NotesBelow];
@@ -187,8 +187,12 @@ impl Table {
         for (index, row) in self.rows.iter().enumerate() {
             text.extend(self.heading(index, columns));
             let mut cells = row.iter().zip(&self.columns).filter(|(cell, _)| !cell.is_missing());
-            let first = cells.next().map_or(String::new(), |(cell, _)| cell.to_text());
-            text.push(fold(&first, "", columns));
+            // A figure at a card's head says of what it is.
+            let title = |(cell, column): (&Cell, &Column)| match column.align {
+                Align::Right => format!("{} {}", column.name, cell.to_text()),
+                Align::Left => cell.to_text(),
+            };
+            text.push(fold(&cells.next().map_or(String::new(), title), "", columns));
             let parts: Vec<String> = cells
                 .map(|(cell, column)| {
                     let figure = in_line(cell, column, Form::Line);

@@ -149,9 +149,9 @@ fn block(block: &BlockCell) -> BlockText {
         .active_lanes_mean_expected
         .map_or(String::new(), |expected| format!(", expected {}", text::lanes(expected)));
     let title = format!(
-        "block {}{label}: {} executions, mean {} lanes{expected}",
+        "block {}{label}: {}, mean {} lanes{expected}",
         block.id,
-        format::count(block.executions.into()),
+        count_text(block.executions.into(), "execution"),
         format::lanes(mean)
     );
     let bins = block.histogram.as_deref().unwrap_or(&[]);
@@ -160,8 +160,9 @@ fn block(block: &BlockCell) -> BlockText {
         |part: u64, whole: u64| Ratio::divide(part, whole).map_or(0.0, |ratio| ratio.0 * 100.0);
     let says = |lanes: usize, count: u64| {
         format!(
-            "{lanes} lanes: {} executions ({})",
-            format::count(count.into()),
+            "{}: {} ({})",
+            count_text(lanes as u128, "lane"),
+            count_text(count.into(), "execution"),
             text::percent_or_none(Ratio::divide(count, block.executions))
         )
     };
