@@ -274,8 +274,8 @@ fn chained_look(at: Lane, first: ptr<function, u32>, sum: ptr<function, u32>) ->
             words[r] = chained_word(at, near - i32(r));
         }
         // How many of them follow each other that have published, up to one that knows all before it.
-        // `&` and not `&&`: nothing branches, and SwiftShader, which takes twice as long for each branch that follows
-        // another, compiles it.
+        // `&` and not `&&`, so that nothing branches: SwiftShader's compiler ran out of memory over the branches of 16
+        // tiles.
         var steps = 0u;
         var open = true;
         for (var r = 0u; r < LOOKS; r++) {
