@@ -244,7 +244,8 @@ impl Profile {
         let all = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty())?;
         let constants: Vec<&MadeUp> =
             all.iter().filter(|part| !part.constants.is_empty()).collect();
-        let made_up: Vec<&MadeUp> = all.iter().filter(|part| part.constants.is_empty()).collect();
+        let made_up: Vec<&MadeUp> =
+            all.iter().filter(|part| part.constants.is_empty() && !part.zeros).collect();
         let said = |what: fn(&MadeUp) -> &Vec<u32>, words: [&str; 2]| {
             let lines: BTreeSet<u32> =
                 made_up.iter().flat_map(|buffer| what(buffer).clone()).collect();
@@ -269,7 +270,9 @@ impl Profile {
                 parts.join("; ")
             )
         });
-        let sentences: Vec<String> = random.into_iter().chain(chosen_note(&constants)).collect();
+        let zeros: Vec<&MadeUp> = all.iter().filter(|part| part.zeros).collect();
+        let sentences = random.into_iter().chain(zeros_note(&zeros)).chain(chosen_note(&constants));
+        let sentences: Vec<String> = sentences.collect();
         (!sentences.is_empty()).then(|| sentences.join(". "))
     }
 
@@ -484,6 +487,22 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     } else {
         of_shader.or(device.and_then(|device| device.trust)).unwrap_or(Trust::Unknown)
     }
+}
+
+/// Says which buffers were filled with zeros that something follows; `None` if none were.
+fn zeros_note(zeros: &[&MadeUp]) -> Option<String> {
+    let buffers: Vec<&str> = zeros.iter().map(|part| part.buffer.as_str()).collect();
+    let lines: BTreeSet<u32> = zeros.iter().flat_map(|part| part.conditions.clone()).collect();
+    let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
+    let follows =
+        if lines.len() == 1 { "line of the shader follows" } else { "lines of the shader follow" };
+    (!zeros.is_empty()).then(|| {
+        format!(
+            "lanescope filled {} with zeros, which {follows} ({}): say what it holds in a launch file",
+            buffers.join(", "),
+            numbers.join(", ")
+        )
+    })
 }
 
 /// Says which numbers were chosen, and what follows them; `None` if none were.

@@ -184,6 +184,8 @@ pub enum FillDescription {
     /// Zeros.
     #[default]
     Zero,
+    /// One value everywhere.
+    Constant(Formula),
     /// Independent uniform values from the first, included, to the second, left out.
     Uniform([Formula; 2]),
     /// first + step · index.

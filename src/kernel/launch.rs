@@ -549,6 +549,11 @@ impl BufferBuilder<'_> {
                 let pattern = self.pattern(given)?.ok_or("a pattern was expected")?;
                 Fill::Pattern { scalar: typed()?, pattern }
             }
+            FillDescription::Constant(value) => Fill::Series {
+                scalar: typed()?,
+                first: formula::evaluate(value, self.names)?,
+                step: 0.0,
+            },
             FillDescription::Series { first, step } => Fill::Series {
                 scalar: typed()?,
                 first: formula::evaluate(first, self.names)?,
@@ -607,6 +612,7 @@ impl BufferBuilder<'_> {
                 Pattern::Bvh { leaves: count(leaves)?, node: node.clone(), tree: *tree }
             }
             FillDescription::Zero
+            | FillDescription::Constant(_)
             | FillDescription::Uniform(_)
             | FillDescription::Series { .. }
             | FillDescription::Skewed { .. }

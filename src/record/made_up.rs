@@ -13,6 +13,9 @@ pub struct MadeUp {
     pub conditions: Vec<u32>,
     /// Lines, from 1, of the indices that follow its contents.
     pub indices: Vec<u32>,
+    /// Whether it was filled with zeros, as memory of atomics is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub zeros: bool,
     /// The numbers of it that decide, where it holds no array: their values were chosen, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constants: Vec<Constant>,

@@ -6,7 +6,8 @@
 //!
 //! Made up are random values of a buffer or a texture that no launch file describes, and those that one asks
 //! for without a structure (`default`, `uniform`), as `--init` writes them; so are rows of a uniform length. A file, values, or a structure
-//! such as offsets or a permutation, is its author's choice; so are zeros. Of numbers that stand alone those
+//! such as offsets or a permutation, is its author's choice. An array of atomics that nobody describes is filled
+//! with zeros, which are made up where a branch follows them. Of numbers that stand alone those
 //! are made up that decide how often a loop turns, and floats that decide anything: an integer that a branch
 //! alone follows is taken for a count, which is n.
 
@@ -69,6 +70,7 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
                 buffer: name.clone(),
                 conditions: deciding.conditions.iter().copied().collect(),
                 indices: deciding.indices.iter().copied().collect(),
+                zeros: false,
                 constants: Vec::new(),
             })
         });
@@ -77,12 +79,25 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
     for interface in programs(launch)?.iter().filter_map(|program| program.interface().ok()) {
         shapes.extend(interface.resources.into_iter().map(|of| (of.name, of.shape)));
     }
+    let zeros = alone.clone().filter_map(|buffer| {
+        let zero = matches!(buffer.fill, Fill::Zero | Fill::Default { .. });
+        shapes.get(&buffer.name).filter(|shape| zero && holds_atomics(shape))?;
+        let deciding = all.get(&buffer.name).filter(|of| !of.conditions.is_empty())?;
+        Some(MadeUp {
+            buffer: buffer.name.clone(),
+            conditions: deciding.conditions.iter().copied().collect(),
+            indices: Vec::new(),
+            zeros: true,
+            constants: Vec::new(),
+        })
+    });
+    let zeros: Vec<MadeUp> = zeros.collect();
     let constants = alone.filter_map(|buffer| {
         let made = matches!(buffer.fill, Fill::Words(_) | Fill::Default { .. });
         let shape = shapes.get(&buffer.name).filter(|shape| made && !holds_array(shape))?;
         find_constants(launch, buffer, shape, &all)
     });
-    Ok(made_up.chain(constants).collect())
+    Ok(made_up.chain(zeros).chain(constants).collect())
 }
 
 /// What the numbers of a buffer without arrays decide, of which nobody gave one.
@@ -98,6 +113,7 @@ fn find_constants(
         buffer: buffer.name.clone(),
         conditions: Vec::new(),
         indices: Vec::new(),
+        zeros: false,
         constants: Vec::new(),
     };
     let at = |offset: u64| bytes.get(usize::try_from(offset).ok()?..);
@@ -138,6 +154,18 @@ fn holds_array(shape: &Shape) -> bool {
         Shape::Scalar { .. } | Shape::Vector { .. } | Shape::Matrix { .. } => false,
         Shape::Array { element, .. } => holds_numbers(element),
         Shape::Struct { fields, .. } => fields.iter().any(|field| holds_array(&field.shape)),
+    }
+}
+
+/// Whether a shape is an array of atomics, and of nothing else.
+fn holds_atomics(shape: &Shape) -> bool {
+    match shape {
+        Shape::Array { element, .. } => matches!(**element, Shape::Scalar { atomic: true, .. }),
+        Shape::Struct { fields, .. } => match &fields[..] {
+            [one] => holds_atomics(&one.shape),
+            _ => false,
+        },
+        Shape::Scalar { .. } | Shape::Vector { .. } | Shape::Matrix { .. } => false,
     }
 }
 

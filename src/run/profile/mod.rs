@@ -100,11 +100,14 @@ pub enum ProfileError {
     /// The shader has nothing to dispatch.
     #[error(
         "{file} has no compute entry point: lanescope profiles functions marked @compute \
-         @workgroup_size(…)"
+         @workgroup_size(…){}",
+        if *.spirv { ", which SPIR-V names in OpEntryPoint with GLCompute (or the file is damaged)" } else { "" }
     )]
     NoEntryPoint {
         /// The shader.
         file: String,
+        /// Whether it is SPIR-V.
+        spirv: bool,
     },
     /// It is not clear which to dispatch.
     #[error(
@@ -411,7 +414,7 @@ fn entry_points(
     }
     let file = request.file.clone();
     match (&request.entry_point, &parsed.entry_points()[..]) {
-        (_, []) => Err(ProfileError::NoEntryPoint { file }),
+        (_, []) => Err(ProfileError::NoEntryPoint { file, spirv: request.spirv.is_some() }),
         (Some(name), _) => Ok(vec![name.clone()]),
         (None, [one]) => Ok(vec![(*one).to_owned()]),
         (None, several) => Err(ProfileError::EntryPoints { file, names: several.join(", ") }),

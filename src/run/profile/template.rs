@@ -207,6 +207,9 @@ fn render_buffer(
     }
     match &buffer.fill {
         FillDescription::Zero => writeln!(out, "fill = \"zero\""),
+        FillDescription::Constant(value) => {
+            writeln!(out, "fill = {{ constant = {} }}", formula(value))
+        }
         FillDescription::Default => {
             writeln!(out, "fill = \"default\" # by type: indices, extents, floats from 0 to 1")
         }

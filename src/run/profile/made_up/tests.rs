@@ -76,7 +76,7 @@ fn random_values_that_a_launch_file_asks_for_are_made_up_too() {
 }
 
 #[test]
-fn zeros_lengths_and_numbers_that_stand_alone_decide_no_less_but_are_not_random() {
+fn zeros_of_atomics_that_a_branch_follows_are_made_up() {
     let text = "@group(0) @binding(0) var<storage, read_write> seen: array<atomic<u32>>;
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
 @group(0) @binding(2) var<uniform> width: vec2u;
@@ -86,7 +86,17 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     if atomicLoad(&seen[id.x]) == 0u { y[id.x] += 1.0; }
 }
 ";
-    assert_eq!(made_up(text, None), Vec::<String>::new());
+    assert_eq!(made_up(text, None), ["seen: [7]; []"]);
+    // A launch file that says what it holds is its author's choice; what only counts decides nothing.
+    for fill in ["\"zero\"", "{ constant = 1 }"] {
+        let file = format!(
+            "[[buffers]]\nname = \"seen\"\ntype = \"u32\"\nelements = \"n\"\nfill = {fill}\n"
+        );
+        assert_eq!(made_up(text, Some(&file)), Vec::<String>::new(), "{fill}");
+    }
+    let counted =
+        text.replace("if atomicLoad(&seen[id.x]) == 0u {", "atomicAdd(&seen[id.x], 1u); {");
+    assert_eq!(made_up(&counted, None), Vec::<String>::new());
 }
 
 #[test]
