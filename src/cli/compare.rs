@@ -183,6 +183,9 @@ fn prepare_both(
     Ok([prepare(&requests[0])?.launch, prepare(&requests[1])?.launch])
 }
 
+/// What is said first where there is nothing to compare.
+const NOTHING_IN_COMMON: &str = "Nothing to compare: no kernel was launched with the same parameters on matching devices in both.";
+
 /// Prints the comparison.
 fn print(
     names: &[String; 2],
@@ -207,7 +210,7 @@ fn print(
     let one_kernel = launches.windows(2).all(|pair| pair[0].kernels == pair[1].kernels)
         && comparison.rows.windows(2).all(|pair| pair[0].parameters == pair[1].parameters);
     if comparison.rows.is_empty() {
-        writeln!(out, "The two have no launch in common.")?;
+        writeln!(out, "{NOTHING_IN_COMMON}")?;
     } else if one_kernel && launches.len() == comparison.rows.len() {
         print_launches(launches, columns, out)?;
     } else {
@@ -223,12 +226,12 @@ fn print(
             writeln!(out, "Unchanged, and not shown: {launches}.")?;
         }
     }
-    if sides.a.counting_rule != sides.b.counting_rule {
+    if sides.a.counting_rule != sides.b.counting_rule && !comparison.rows.is_empty() {
         let explanation = Tag::CountingRuleDiffers.explanation();
         writeln!(out, "{}", fold(explanation, "", columns))?;
     }
-    for missing in &comparison.not_compared {
-        writeln!(out, "{}", fold(&missing.sentence(), "", columns))?;
+    for missing in comparison.describe_not_compared() {
+        writeln!(out, "{}", fold(&missing, "", columns))?;
     }
     Ok(())
 }

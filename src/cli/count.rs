@@ -60,10 +60,17 @@ fn scale_number(number: &str, scale: u64) -> Option<u64> {
 ///
 /// A sentence with examples.
 pub(crate) fn parse(word: &str) -> Result<u64, String> {
-    whole(word).ok_or_else(|| {
-        "it is no whole number; 65536, 1e6, 2^20, 1M (a million) and 64Ki (65536) are".to_owned()
-    })
+    let problem = match word.trim().parse::<f64>() {
+        Ok(number) if number < 0.0 => "it is negative",
+        Ok(number) if number.fract() == 0.0 && number > LARGEST => "it is more than 2^64 - 1",
+        _ => "it is no whole number",
+    };
+    let examples = "65536, 1e6, 2^20, 1M (a million) and 64Ki (65536) can be given";
+    whole(word).ok_or_else(|| format!("{problem}; {examples}"))
 }
+
+/// Up to here every number can be given.
+const LARGEST: f64 = 18_446_744_073_709_551_615.0;
 
 #[cfg(test)]
 mod tests {
@@ -92,6 +99,14 @@ mod tests {
         ];
         for (word, number) in cases {
             assert_eq!(whole(word), number, "{word}");
+        }
+        for (word, problem) in [
+            ("-5", "it is negative"),
+            ("1e30", "it is more than 2^64 - 1"),
+            ("0.5", "it is no whole number"),
+            ("sealed", "it is no whole number"),
+        ] {
+            assert!(parse(word).is_err_and(|told| told.starts_with(problem)), "{word}");
         }
     }
 }

@@ -173,8 +173,8 @@ pub(crate) fn comparison_markdown(
                 writeln!(out, "<details><summary>{title}</summary>\n\n{text}\n\n</details>\n")?;
             }
         }
-        for missing in &comparison.not_compared {
-            writeln!(out, "- {}", missing.sentence())?;
+        for missing in comparison.describe_not_compared() {
+            writeln!(out, "- {missing}")?;
         }
         Ok(())
     })

@@ -8,7 +8,7 @@ use minijinja::value::Serde;
 use serde::Serialize;
 
 use super::{ReportError, environment, table::TableText};
-use crate::analyze::{Comparison, Figures, LaunchComparison, LinePart, NotCompared, Trend};
+use crate::analyze::{Comparison, Figures, LaunchComparison, LinePart, Trend};
 use crate::present::{self, Cell};
 
 /// The template's name; its ending turns HTML escaping on.
@@ -102,7 +102,7 @@ pub fn comparison_html(
         a: names[0].clone(),
         b: names[1].clone(),
         launches: groups.iter().take(KERNELS_MAX).map(|group| launch(group)).collect(),
-        not_compared: comparison.not_compared.iter().map(NotCompared::sentence).collect(),
+        not_compared: comparison.describe_not_compared(),
     };
     Ok(environment.get_template(TEMPLATE)?.render(Serde(page))?)
 }

@@ -13,6 +13,8 @@ mod timing;
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
+
 pub use gate::{RelativeCondition, RelativeViolation};
 pub use launch::LaunchComparison;
 pub use parts::{CHANGE_MIN, Figures, LinePart, Part, Trend};
@@ -130,6 +132,29 @@ impl ComparisonRow {
         let slots = self.lane_slots_ratio.is_some_and(near_one) && lanes;
         let interval = self.time_ratio.as_ref().map(|ratio| ratio.interval);
         slots && interval.is_none_or(|times| times.low <= 1.0 && times.high >= 1.0)
+    }
+}
+
+impl Comparison {
+    /// What has no counterpart and why, a sentence for all launches of a kernel on a device for which the reason is
+    /// the same.
+    pub fn describe_not_compared(&self) -> Vec<String> {
+        let mut groups: IndexMap<(usize, &str, &str, &str), Vec<&NotCompared>> = IndexMap::new();
+        for missing in &self.not_compared {
+            let NotCompared { side, kernel, label, reason, .. } = missing;
+            // Which other parameters there are is told for one launch alone.
+            let reason = reason.split(" (").next().unwrap_or(reason);
+            groups.entry((*side, kernel, label, reason)).or_default().push(missing);
+        }
+        let sentence = |((side, kernel, label, reason), all): (_, Vec<&NotCompared>)| match &all[..]
+        {
+            [one] => one.sentence(),
+            many => {
+                let (side, count) = (if side == 0 { "A" } else { "B" }, many.len());
+                format!("only in {side}: {count} launches of {kernel} on {label}: {reason}")
+            }
+        };
+        groups.into_iter().map(sentence).collect()
     }
 }
 
