@@ -163,6 +163,7 @@ pub(super) fn ncu(
     };
     Ok(BTreeMap::from([
         ("instructions", named("smsp__inst_executed.sum")?),
+        ("sectors_a_load", sectors("global") / named("smsp__inst_executed_op_global_ld.sum")?),
         ("lanes", named("smsp__thread_inst_executed_per_inst_executed.ratio")?),
         ("per_cycle", named("smsp__inst_executed.avg.per_cycle_active")?),
         (

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use lanescope::analyze::{self, Load, TimeRatio, Work};
+use lanescope::analyze::{self, Load, Plausibility, TimeRatio, Work};
 use lanescope::kernel::Catalogue;
 use lanescope::present;
 use lanescope::record::{ArmOutcome, ConstructPart, Measurement, Run};
@@ -212,6 +212,8 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
         let value = match what.as_str() {
             "copy_bytes_per_s" => device.copy_bytes_per_s,
             "peak_fma_per_s" => device.peak_fma_per_s,
+            #[expect(clippy::cast_precision_loss, reason = "limits lie far below 2^53")]
+            "loop_limit" => device.loop_limit.map(|limit| limit as f64),
             _ => None,
         };
         value.ok_or_else(|| wrong(format!("no `{what}` of {id}")))
@@ -466,7 +468,7 @@ fn values(run: &Run, selection: &str, what: &str) -> Result<Vec<f64>, Error> {
                 _ => row.speedup_with_traffic,
             })
             .collect(),
-        "ratio" | "predicted" | "efficiency" | "copy" => analyze::summary(run)
+        "ratio" | "predicted" | "efficiency" | "copy" | "peak" => analyze::summary(run)
             .devices
             .iter()
             .flat_map(|device| device.rows.iter().map(move |row| (&device.device, row)))
@@ -498,6 +500,12 @@ fn of_row(row: &analyze::SummaryRow, what: &str) -> Option<f64> {
         ("ratio", TimeRatio::Measured(ratio)) => Some(ratio.median),
         ("ratio", _) => None,
         ("predicted", _) => row.time_ratio_predicted,
+        ("peak", _) => match row.plausibility {
+            Plausibility::Possible { peak_ratio } | Plausibility::WorkRemoved { peak_ratio } => {
+                Some(peak_ratio)
+            }
+            Plausibility::Unknown => None,
+        },
         ("copy", _) => row.bandwidth.as_ref()?.copy_rate.map(|share| share.0),
         _ => row.efficiency.map(|share| share.0),
     }
