@@ -14,6 +14,7 @@ use super::rounds::{median_time, overlap, ticks_by_round};
 use super::usual::Usual;
 use crate::record::{FigureLine, FigureNote, FigureY, Measurement, Run, Status, Value};
 use crate::statistics;
+use crate::units::text;
 
 /// A figure of curves.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +69,40 @@ pub fn curves(run: &Run) -> Vec<CurveTable> {
     }
     let tables = figures.into_values().flat_map(|(figure, kernels)| tables(run, figure, &kernels));
     tables.filter(|table| !table.series.is_empty()).collect()
+}
+
+/// What each figure with a sweep shows, in a sentence: the most and the least of the curve that varies most.
+pub(super) fn curve_sentences(run: &Run) -> Vec<String> {
+    let mut tables = curves(run);
+    tables.sort_by_key(|table| table.series.len());
+    tables.iter().filter_map(sentence).collect()
+}
+
+fn sentence(table: &CurveTable) -> Option<String> {
+    let ends = |series: &CurveSeries| {
+        let by_y = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        Some((*series.points.iter().min_by(by_y)?, *series.points.iter().rev().max_by(by_y)?))
+    };
+    let sweeps =
+        || table.series.iter().filter(|series| series.measured && series.points.len() >= SWEEP_MIN);
+    let range = |series: &&CurveSeries| ends(series).map_or(0.0, |(least, most)| most.1 / least.1);
+    let series = sweeps().max_by(|a, b| range(a).total_cmp(&range(b)))?;
+    let (least, most) = ends(series)?;
+    let of = if sweeps().count() > 1 { format!("; {}", series.name) } else { String::new() };
+    let first = table.devices.split(", ").next().unwrap_or_default();
+    // A curve's name may say the device.
+    let devices =
+        if series.name.starts_with(first) { String::new() } else { format!("; {}", table.devices) };
+    Some(format!(
+        "{}: {} at {}, the most, and {} at {}, the least (x: {}; y: {}{of}{devices}).",
+        table.title,
+        text::ratio(most.1),
+        most.0,
+        text::ratio(least.1),
+        least.0,
+        table.x_label,
+        table.y_label,
+    ))
 }
 
 /// The tables of one figure: one, or one for each combination of what curves' names do not tell.

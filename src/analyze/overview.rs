@@ -5,13 +5,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
+
 use super::agreement::agreements;
+use super::curves::curve_sentences;
 use super::machine;
 use super::names::{FORM, device, device_label, family, parameters_text, short_name};
 use super::side_by_side::compiler_changes;
+use super::sizes::rate_sentences;
+use super::sorting::sweep_crossovers;
 use super::summary::{DeviceSummary, Summary, SummaryRow, TimeRatio};
 use super::width_costs::width_sentences;
-use crate::record::{Device, Measurement, Output, Run, Status, Tag, flag};
+use crate::record::{Device, Measurement, Output, Run, Status, Tag, Value, flag};
 use crate::statistics::{PairedRatio, RatioVerdict};
 use crate::units::{Ratio, text};
 
@@ -32,13 +37,20 @@ pub struct Miss {
     /// The kernel's full name.
     pub kernel: String,
     /// Its parameters.
-    pub parameters: String,
+    pub parameters: BTreeMap<String, Value>,
     /// The ratio that was measured.
     pub measured: PairedRatio,
     /// The ratio of subgroup operations.
     pub predicted: f64,
+}
+
+/// Ratios that counting misses, of which the record says the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MissGroup {
     /// What the record knows of why, a sentence each; never empty.
     pub reasons: Vec<String>,
+    /// The ratios, the furthest off first.
+    pub misses: Vec<Miss>,
 }
 
 impl Miss {
@@ -70,10 +82,31 @@ pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
     sentences
 }
 
+/// The most sentences of an overview that are about sweeps.
+const SWEEPS_MAX: usize = 2;
+
+/// What the sweeps of a run answer: where kernels pay, and what a parameter does to lanes or times.
+fn sweep_sentences(run: &Run) -> Vec<String> {
+    let mut sentences = sweep_crossovers(run);
+    sentences.extend(curve_sentences(run));
+    sentences.extend(rate_sentences(run));
+    sentences.truncate(SWEEPS_MAX);
+    sentences
+}
+
+/// Whether kernels were measured along a parameter, so that there is an answer to show first.
+pub fn has_sweeps(run: &Run) -> bool {
+    !sweep_sentences(run).is_empty()
+}
+
 /// What is said first; what else is known of widths; what comes last. Where times were measured, what kernels take
 /// over their baselines comes first, and where only widths were counted these.
 pub fn costs_and_widths(run: &Run, summary: &Summary) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let (costs, mut widths) = (cost_sentences(run, summary), width_sentences(run));
+    let (mut costs, mut widths) = (cost_sentences(run, summary), width_sentences(run));
+    // What widths cost says what a sweep does to lanes, and more.
+    if widths.is_empty() {
+        costs.splice(0..0, sweep_sentences(run));
+    }
     let timed = rows(summary).any(|row| row.time.is_some());
     let others = widths.split_off(widths.len().min(if timed { 1 } else { 2 }));
     if timed || widths.is_empty() {
@@ -87,7 +120,7 @@ pub fn costs_and_widths(run: &Run, summary: &Summary) -> (Vec<String>, Vec<Strin
 fn cost_sentences(run: &Run, summary: &Summary) -> Vec<String> {
     let mut sentences = Vec::new();
     for device in &summary.devices {
-        sentences.extend(describe_largest_ratio(run, device));
+        sentences.extend(describe_largest_ratio(run, device).or_else(|| describe_no_ratio(device)));
         sentences.extend(describe_removed_work(device));
     }
     if sentences.is_empty() {
@@ -244,7 +277,7 @@ fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
         format!(" (99 % interval {} to {})", text::ratio(interval.low), text::ratio(interval.high))
     });
     let counting = row.time_ratio_predicted.map_or(String::new(), |predicted| {
-        let all = describe_predictions(device).unwrap_or_default();
+        let all = describe_predictions(device, row).unwrap_or_default();
         format!("; counting predicts {}{all}", text::ratio(predicted))
     });
     let baseline = row.baseline.as_deref().map_or("its baseline", short_name);
@@ -254,6 +287,28 @@ fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
         name(device, row),
         text::ratio(ratio.median)
     ))
+}
+
+/// That a device's ratios were measured, and none is other than 1 for certain.
+fn describe_no_ratio(device: &DeviceSummary) -> Option<String> {
+    let measured = device.rows.iter().filter_map(|row| match &row.time_ratio {
+        TimeRatio::Measured(ratio) => Some(ratio.verdict()),
+        _ => None,
+    });
+    let verdicts: Vec<RatioVerdict> = measured.collect();
+    if verdicts.is_empty() {
+        return None;
+    }
+    let ratios = write_count(verdicts.len(), "ratio of times was", "ratios of times were");
+    let few = verdicts.iter().filter(|verdict| **verdict == RatioVerdict::TooFewPairs).count();
+    let why = match few {
+        0 => "none is told from 1".to_owned(),
+        few if few == verdicts.len() => {
+            "there are too few pairs of samples to tell any from 1".to_owned()
+        }
+        few => format!("none is told from 1, {few} for want of pairs of samples"),
+    };
+    Some(format!("On {} {ratios} measured; {why}.", device.label))
 }
 
 /// Whose work the compiler removed.
@@ -277,8 +332,8 @@ fn describe_removed_work(device: &DeviceSummary) -> Option<String> {
     ))
 }
 
-/// How many ratios counting predicts, as the end of a sentence; nothing for a single one.
-fn describe_predictions(device: &DeviceSummary) -> Option<String> {
+/// How many ratios counting predicts, as the end of a sentence that is about `said`; nothing for a single one.
+fn describe_predictions(device: &DeviceSummary, said: &SummaryRow) -> Option<String> {
     let pairs: Vec<(&SummaryRow, &PairedRatio, f64)> = find_certain_ratios(device)
         .filter_map(|(row, ratio)| Some((row, ratio, row.time_ratio_predicted?)))
         .collect();
@@ -296,9 +351,7 @@ fn describe_predictions(device: &DeviceSummary) -> Option<String> {
     }
     let near = pairs.iter().filter(|pair| off(pair) <= 0.1).count();
     let (row, ratio, predicted) = worst;
-    let furthest = if let TimeRatio::Measured(largest) = &row.time_ratio
-        && find_certain_ratios(device).all(|(_, other)| other.median <= largest.median)
-    {
+    let furthest = if std::ptr::eq(*row, said) {
         String::new()
     } else {
         format!(
@@ -327,9 +380,10 @@ fn describe_agreement(run: &Run) -> Option<String> {
     })
 }
 
-/// Every ratio that counting misses by more than its interval, the furthest first.
-pub fn misses(run: &Run, summary: &Summary) -> Vec<Miss> {
-    let mut found = Vec::new();
+/// Every ratio that counting misses by more than its interval, by what the record says of why: those of which it
+/// says something first, then by the ratio that is furthest off.
+pub fn misses(run: &Run, summary: &Summary) -> Vec<MissGroup> {
+    let mut found: Vec<(Miss, Vec<String>)> = Vec::new();
     for device in &summary.devices {
         for (row, ratio) in find_certain_ratios(device) {
             let (Some(interval), Some(predicted)) = (ratio.interval, row.time_ratio_predicted)
@@ -339,22 +393,34 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<Miss> {
             if (interval.low..=interval.high).contains(&predicted) {
                 continue;
             }
-            found.push(Miss {
+            let miss = Miss {
                 label: device.label.clone(),
                 kernel: row.kernel.clone(),
-                parameters: parameters_text(&row.parameters, &[]),
+                parameters: row.parameters.clone(),
                 measured: *ratio,
                 predicted,
-                reasons: reasons(run, device, row),
-            });
+            };
+            found.push((miss, reasons(run, device, row, predicted > ratio.median)));
         }
     }
-    found.sort_by(|a, b| b.share().abs().total_cmp(&a.share().abs()));
-    found
+    found.sort_by(|(a, _), (b, _)| b.share().abs().total_cmp(&a.share().abs()));
+    let mut groups: IndexMap<Vec<String>, Vec<Miss>> = IndexMap::new();
+    for (miss, reasons) in found {
+        groups.entry(reasons).or_default().push(miss);
+    }
+    let unknown = groups.shift_remove(&Vec::new());
+    let unknown = unknown.map(|misses| MissGroup { reasons: vec![NO_REASON.to_owned()], misses });
+    let known = groups.into_iter().map(|(reasons, misses)| MissGroup { reasons, misses });
+    known.chain(unknown).collect()
 }
 
-/// What the record knows of why a time is not what its operations predict.
-fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> {
+/// What is said where the record does not say why.
+const NO_REASON: &str = "The record does not say why. Counting gives every operation the same weight: latencies, memory, and what the \
+     compiler makes of the source, are not in it. --counters reads what a device of CUDA executed.";
+
+/// What the record knows of why a time is not what its operations predict, or its baseline's is not; nothing where
+/// it knows nothing. `faster` says that it took less than predicted.
+fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow, faster: bool) -> Vec<String> {
     let mut reasons = Vec::new();
     let is_row = |measurement: &&Measurement| {
         measurement.device == summary.device
@@ -376,30 +442,8 @@ fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> 
     if !changes.is_empty() {
         reasons.push(format!("The compiler changed the source: {}.", changes.join("; ")));
     }
-    let dispatches = |kernel: &str| {
-        let mut of_kernel = run.measurements.iter().filter(|measurement| {
-            measurement.device == summary.device && measurement.kernel == kernel
-        });
-        let timed = of_kernel.find(|measurement| measurement.time.is_some())?;
-        Some(timed.dispatches.iter().filter(|dispatch| !dispatch.setup).count())
-    };
-    if let Some((own, other)) =
-        dispatches(&row.kernel).zip(row.baseline.as_deref().and_then(dispatches))
-        && own > other
-    {
-        reasons.push(format!(
-            "It is {own} dispatches, and its baseline {other}: each takes time to start, and waits for the one \
-             before it."
-        ));
-    }
-    if let Some(Ratio(share)) = row.bandwidth.and_then(|found| found.copy_rate)
-        && share > MEMORY_BOUND
-    {
-        reasons.push(format!(
-            "Memory is used at {} of the rate of a copy: it decides the time, and not the operations.",
-            text::whole_percent(Ratio(share))
-        ));
-    }
+    reasons.extend(more_dispatches(run, summary, row, faster));
+    reasons.extend(memory_bound(summary, row));
     let flagged = [
         (Tag::DiffersFromSimulator, "The device ran other executions than the simulator."),
         (Tag::WidthNotKnownWhenTimed, "The timed module may have run at another width."),
@@ -417,14 +461,62 @@ fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> 
                 .to_owned(),
         );
     }
-    if reasons.is_empty() {
-        reasons.push(
-            "The record does not say why. Counting gives every operation the same weight: latencies, \
-             memory, and what the compiler makes of the source, are not in it."
-                .to_owned(),
-        );
-    }
     reasons
+}
+
+/// Which of two is more dispatches: where the slower than predicted is, that is a reason.
+fn more_dispatches(
+    run: &Run,
+    summary: &DeviceSummary,
+    row: &SummaryRow,
+    faster: bool,
+) -> Option<String> {
+    let dispatches = |kernel: &str, parameters: Option<&BTreeMap<String, Value>>| {
+        let mut of_kernel = run.measurements.iter().filter(|measurement| {
+            measurement.device == summary.device
+                && measurement.kernel == kernel
+                && measurement.time.is_some()
+                && parameters.is_none_or(|parameters| measurement.parameters == *parameters)
+        });
+        let dispatches = &of_kernel.next()?.dispatches;
+        Some(dispatches.iter().filter(|dispatch| !dispatch.setup).count())
+    };
+    let own = dispatches(&row.kernel, Some(&row.parameters))?;
+    let other = dispatches(row.baseline.as_deref()?, None)?;
+    let cost = "each takes time to start, and waits for the one before it";
+    match (faster, own > other, other > own) {
+        (false, true, _) => {
+            Some(format!("The kernel is {own} dispatches, and its baseline {other}: {cost}."))
+        }
+        (true, _, true) => {
+            Some(format!("The baseline is {other} dispatches, and the kernel {own}: {cost}."))
+        }
+        _ => None,
+    }
+}
+
+/// Where memory decides the time of a launch, or of its baseline.
+fn memory_bound(summary: &DeviceSummary, row: &SummaryRow) -> Option<String> {
+    let share = |row: &SummaryRow| row.bandwidth.and_then(|found| found.copy_rate);
+    let is_bound = |share: &Ratio| share.0 > MEMORY_BOUND;
+    let agrees = |other: &&SummaryRow| {
+        Some(&other.kernel) == row.baseline.as_ref()
+            && other
+                .parameters
+                .iter()
+                .all(|(name, value)| row.parameters.get(name).is_none_or(|own| own == value))
+    };
+    if let Some(share) = share(row).filter(is_bound) {
+        return Some(format!(
+            "Memory is used at {} of the rate of a copy: it decides the time, and not the operations.",
+            text::whole_percent(share)
+        ));
+    }
+    let of_baseline = summary.rows.iter().find(agrees).and_then(share).filter(is_bound)?;
+    Some(format!(
+        "The baseline uses memory at {} of the rate of a copy: that decides its time, and not its operations.",
+        text::whole_percent(of_baseline)
+    ))
 }
 
 #[cfg(test)]
@@ -449,20 +541,22 @@ mod tests {
         let run = fixtures::compared_run();
         let table = summary(&run);
         let found = misses(&run, &table);
-        for miss in &found {
-            let interval = miss.measured.interval.expect("an interval");
-            assert!(!(interval.low..=interval.high).contains(&miss.predicted));
-            assert!(!miss.reasons.is_empty());
+        let mut shown = Vec::new();
+        for MissGroup { reasons, misses } in &found {
+            assert!(!reasons.is_empty());
+            shown.push(reasons.join(" "));
+            assert!(misses.windows(2).all(|pair| pair[0].share().abs() >= pair[1].share().abs()));
+            for Miss { label, kernel, predicted, measured, .. } in misses {
+                let interval = measured.interval.expect("an interval");
+                assert!(!(interval.low..=interval.high).contains(predicted));
+                shown.push(format!(
+                    "- {label}, {kernel}: {:.2}, predicted {predicted:.2}",
+                    measured.median
+                ));
+            }
         }
-        assert!(found.windows(2).all(|pair| pair[0].share().abs() >= pair[1].share().abs()));
-        let shown = found.iter().map(|miss| {
-            let Miss { label, kernel, predicted, .. } = miss;
-            format!(
-                "{label}, {kernel}: {:.2}, predicted {predicted:.2}: {}",
-                miss.measured.median,
-                miss.reasons.join(" ")
-            )
-        });
-        insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"));
+        let told: BTreeSet<&Vec<String>> = found.iter().map(|group| &group.reasons).collect();
+        assert_eq!(told.len(), found.len(), "what is known is said once");
+        insta::assert_snapshot!(shown.join("\n"));
     }
 }

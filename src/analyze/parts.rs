@@ -25,8 +25,8 @@ pub struct SummaryPart {
     pub devices: Vec<DeviceSummary>,
     /// What tells a sheet from the others of its part, as `input=random`; empty for a whole part.
     pub words: Vec<String>,
-    /// Rows at smaller sizes, which are not here.
-    pub rows_at_smaller_sizes: usize,
+    /// Rows at smaller sizes, which are not shown.
+    pub smaller: Vec<SummaryRow>,
     /// Rows beyond what figures hold, on no sheet.
     pub rows_not_shown: usize,
 }
@@ -45,7 +45,7 @@ impl Summary {
                         form,
                         devices: Vec::new(),
                         words: Vec::new(),
-                        rows_at_smaller_sizes: 0,
+                        smaller: Vec::new(),
                         rows_not_shown: 0,
                     });
                 part.add(device, row);
@@ -143,6 +143,7 @@ impl SummaryPart {
                 device.rows.retain(|row| word(row) == *only);
             }
             sheet.devices.retain(|device| !device.rows.is_empty());
+            sheet.smaller.retain(|row| word(row) == *only);
             // What was split by tells these rows apart no longer, so that this comes to an end.
             sheet.split()
         };
@@ -175,11 +176,13 @@ impl SummaryPart {
         match same_but_size {
             None => rows.push(row.clone()),
             Some(other) => {
-                self.rows_at_smaller_sizes += 1;
                 // A kernel is shown once: at its largest size, where what a launch costs weighs least.
-                if size(row) > size(other) {
-                    *other = row.clone();
-                }
+                let smaller = if size(row) > size(other) {
+                    std::mem::replace(other, row.clone())
+                } else {
+                    row.clone()
+                };
+                self.smaller.push(smaller);
             }
         }
     }

@@ -11,8 +11,9 @@ use indexmap::IndexMap;
 
 use super::bandwidth::bandwidth;
 use super::names::{SIZE, device, device_label, family, parameters_text};
-use super::usual::{Usual, keep_usual_of_each};
+use super::usual::{Usual, asks_where_it_pays, keep_usual_of_each};
 use crate::record::{Measurement, Run, Status, Value};
+use crate::units::{Ratio, text};
 
 /// The rates of a family's kernels on one device.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,6 +158,40 @@ pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
         }
     }
     sweeps
+}
+
+/// What each device's sweeps of sizes reach, in a sentence: the fastest kernel where it is fastest.
+pub(super) fn rate_sentences(run: &Run) -> Vec<String> {
+    // Where it is asked at which size something pays, that is the answer.
+    let pays = |sweep: &SizeSweep| {
+        sweep.series.iter().any(|series| asks_where_it_pays(run, &series.kernel))
+    };
+    let sweeps = size_sweeps(run).into_iter().filter(|sweep| sweep.has_lines() && !pays(sweep));
+    sweeps.filter_map(|sweep| rate_sentence(&sweep)).collect()
+}
+
+fn rate_sentence(sweep: &SizeSweep) -> Option<String> {
+    let points = sweep
+        .series
+        .iter()
+        .flat_map(|series| series.points.iter().map(move |(n, rate)| (series, *n, *rate)));
+    let (series, n, rate) = points.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    // What only some series have tells them apart.
+    let everywhere =
+        |part: &&str| sweep.sets().iter().all(|set| set.split(", ").any(|own| own == *part));
+    let told = series.parameters.split(", ").filter(|part| !part.is_empty() && !everywhere(part));
+    let told: Vec<&str> = told.collect();
+    let of = if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) };
+    let share = sweep.copy_bytes_per_s.filter(|copy| *copy > 0.0).map_or(String::new(), |copy| {
+        format!(", {} of the rate of a copy", text::whole_percent(Ratio(rate / copy)))
+    });
+    let kernel = &series.kernel;
+    Some(format!(
+        "On {} {kernel}{of} is the fastest of {}, at n = {n}: {}{share}.",
+        sweep.device,
+        sweep.name(),
+        text::rate(rate, "B/s")
+    ))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub use model::{
     MODEL_LEGEND, ModelRow, ModelTable, ORDER_BYTES_PER_ELEMENT, SORT_BYTES_PER_ELEMENT, arms_run,
     arms_run_unequal, model, model_tables,
 };
+pub(super) use sentences::sweep_crossovers;
 pub use sentences::{CrossoverRow, CrossoverTable, crossover_sentences, crossover_tables};
 pub use sheets::{SpeedPanel, SpeedSheet, speed_sheets};
 pub use stages::{StageSheet, StageStack, StageTime, stages};

@@ -139,11 +139,11 @@ pub(super) fn subtitle(
     shown: impl Fn(&SummaryRow) -> bool,
 ) -> String {
     let mut text = text.to_owned();
-    for (name, value) in find_shared(part, shown) {
+    for (name, value) in find_shared(part, &shown) {
         text += &format!("; {name}={value}");
     }
-    if part.rows_at_smaller_sizes > 0 {
-        let count = part.rows_at_smaller_sizes;
+    let count = part.smaller.iter().filter(|row| shown(row)).count();
+    if count > 0 {
         text += &format!("; largest {SIZE} of each, {count} smaller not shown");
     }
     if part.rows_not_shown > 0 {

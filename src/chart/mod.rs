@@ -54,6 +54,7 @@ use crate::analyze::{
     WidthSeries, WidthSweep,
 };
 use crate::record::Run;
+use crate::units::Ratio;
 
 /// Draws every figure of a run that has something in it, in the order in which figures are shown: each
 /// with its SVG.
@@ -79,7 +80,7 @@ pub fn draw_all(run: &Run) -> Result<Vec<(Figure, String)>, ChartError> {
 pub fn draw(drawing: &Drawing) -> Result<String, ChartError> {
     match drawing {
         Drawing::Lanes(part) => lanes(part),
-        Drawing::Ratios(part) => ratios(part),
+        Drawing::Ratios(part, reach_min) => ratios(part, *reach_min),
         Drawing::SideBySide(table) => side_by_side(table),
         Drawing::Widths(sweep) => widths(sweep),
         Drawing::Crossovers(sheet) => crossovers(sheet),
@@ -108,8 +109,8 @@ pub struct Figure {
 pub enum Drawing {
     /// Mean active lanes of each kernel on each device.
     Lanes(SummaryPart),
-    /// Times over the baseline's.
-    Ratios(SummaryPart),
+    /// Times over the baseline's, and where the axis ends at least.
+    Ratios(SummaryPart, f64),
     /// The same launches by every instrument.
     SideBySide(SideBySide),
     /// Lanes at several widths.
@@ -137,9 +138,11 @@ pub enum Drawing {
 /// Every figure of a run that has something in it, in the order in which they are shown.
 pub fn figures(run: &Run) -> Vec<Figure> {
     let mut found = Vec::new();
-    // Where widths are compared, what each costs comes first.
+    // Where widths are compared, what each costs comes first; where a parameter was swept, what it does.
     let widths_compared = !analyze::width_sentences(run).is_empty();
-    if widths_compared {
+    let curves_first = widths_compared || analyze::has_sweeps(run);
+    if curves_first {
+        find_crossovers(run, &mut found);
         find_curves(run, &mut found);
     }
     find_bars(run, &mut found);
@@ -174,7 +177,8 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     if !undefined.is_empty() {
         found.push(name_figure([Some("shuffle-out-of-range")], Drawing::Undefined(undefined)));
     }
-    if !widths_compared {
+    if !curves_first {
+        find_crossovers(run, &mut found);
         find_curves(run, &mut found);
     }
     let labels = analyze::labels_with_width(run);
@@ -208,7 +212,7 @@ fn name_widths(drawing: &mut Drawing, labels: &BTreeMap<String, String>) {
         }
         // They have a width beside each device, column or row of their own.
         Drawing::Lanes(_)
-        | Drawing::Ratios(_)
+        | Drawing::Ratios(..)
         | Drawing::SideBySide(_)
         | Drawing::Widths(_)
         | Drawing::BeforeAfter(_)
@@ -247,6 +251,9 @@ fn number_equal_names(mut figures: Vec<Figure>) -> Vec<Figure> {
     figures
 }
 
+/// How much longer the longest bar of a family may be than that of a sheet of the same scale.
+const SCALE_SHARED_MAX: f64 = 4.0;
+
 /// Lanes and times over the baseline's, a family after the other: first the lanes of each of its forms, then
 /// their times, so that forms stand side by side.
 fn find_bars(run: &Run, found: &mut Vec<Figure>) {
@@ -255,22 +262,36 @@ fn find_bars(run: &Run, found: &mut Vec<Figure>) {
     for of_family in parts.chunk_by(|part, next| part.family == next.family) {
         for part in of_family {
             let rows = || part.devices.iter().flat_map(|device| &device.rows);
-            if rows().any(|row| row.active_lanes_mean.is_some()) {
+            let counted = rows().any(|row| row.active_lanes_mean.is_some());
+            if counted && (parts.len() == 1 || !rows().all(is_full)) {
                 let words = part_words(part);
                 let words = [Some("lanes"), Some(words.as_str())];
                 found.push(name_figure(words, Drawing::Lanes(part.clone())));
             }
         }
+        // Sheets that stand side by side have one scale, but for those that it would flatten.
+        let longest = of_family.iter().map(ratios::reach).fold(0.0, f64::max);
         for part in of_family {
             let compared = |row: &SummaryRow| matches!(row.time_ratio, TimeRatio::Measured(_));
             if part.devices.iter().flat_map(|device| &device.rows).any(compared) {
                 let words = part_words(part);
                 let words = [Some("time"), Some(words.as_str())];
-                found.push(name_figure(words, Drawing::Ratios(part.clone())));
+                let near = ratios::reach(part) * SCALE_SHARED_MAX >= longest;
+                let reach_min = if near { longest } else { 0.0 };
+                found.push(name_figure(words, Drawing::Ratios(part.clone(), reach_min)));
             }
         }
     }
 }
+
+/// Whether all lanes of a launch were active, as expected: beside others that says nothing.
+fn is_full(row: &SummaryRow) -> bool {
+    let full = |share: Ratio| share.0 >= FULL_MIN;
+    row.active_lanes_mean.is_none() || row.published.is_none() && row.efficiency.is_some_and(full)
+}
+
+/// The efficiency from which on all lanes count as active.
+const FULL_MIN: f64 = 0.9995;
 
 /// The words of a part in the names of its figures: family, form and what else tells it from others.
 fn part_words(part: &SummaryPart) -> String {
@@ -298,12 +319,16 @@ fn find_widths(run: &Run, found: &mut Vec<Figure>) {
     }
 }
 
-/// Speed-ups along a parameter, lanes before and after sorting, and stages.
-fn find_sorting(run: &Run, found: &mut Vec<Figure>) {
+/// Speed-ups along a parameter.
+fn find_crossovers(run: &Run, found: &mut Vec<Figure>) {
     for sheet in analyze::speed_sheets(&analyze::speed_curves(run)) {
         let name = sheet.name();
         found.push(name_figure([Some("speedup"), Some(name.as_str())], Drawing::Crossovers(sheet)));
     }
+}
+
+/// Lanes before and after sorting, and stages.
+fn find_sorting(run: &Run, found: &mut Vec<Figure>) {
     for table in analyze::before_after(run) {
         let words = [Some("lanes-before-after"), Some(table.family.as_str())];
         found.push(name_figure(words, Drawing::BeforeAfter(table.clone())));

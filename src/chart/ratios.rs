@@ -12,12 +12,12 @@ use crate::analyze::{RatioVerdict, SummaryPart, SummaryRow, TimeRatio, short_nam
 
 /// Draws the time ratios of every device that was timed, with their intervals.
 ///
-/// A ratio that would mislead is not drawn: its place says why.
+/// The axis ends at `reach_min` at least. A ratio that would mislead is not drawn: its place says why.
 ///
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is no ratio, [`ChartError::Draw`] where drawing fails.
-pub(super) fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
+pub(super) fn ratios(part: &SummaryPart, reach_min: f64) -> Result<String, ChartError> {
     let timed = |row: &SummaryRow| {
         matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
     };
@@ -30,7 +30,10 @@ pub(super) fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
     bars(&BarFigure {
         title: title(&format!("Time over that of {}", baseline(part)), part),
         subtitle: subtitle(
-            "measured (predicted from counted executions), a bar for each device",
+            match predicted {
+                true => "measured (predicted from counted executions), a bar for each device",
+                false => "measured, a bar for each device",
+            },
             part,
             timed,
         ),
@@ -40,9 +43,22 @@ pub(super) fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
         diamond_label: None,
         whisker_label: any(part, whiskers).then(|| "99 % interval".to_owned()),
         reference: Some(1.0),
-        reach_min: 0.0,
+        reach_min,
         groups: groups(part, timed, bar),
     })
+}
+
+/// How far a part's measured and predicted ratios reach.
+pub(super) fn reach(part: &SummaryPart) -> f64 {
+    let rows = part.devices.iter().flat_map(|device| &device.rows);
+    let reach = rows.filter_map(|row| match &row.time_ratio {
+        TimeRatio::Measured(ratio) => {
+            let measured = ratio.interval.map_or(ratio.median, |interval| interval.high);
+            Some(measured.max(row.time_ratio_predicted.unwrap_or(0.0)))
+        }
+        TimeRatio::Withheld(_) | TimeRatio::None | TimeRatio::Baseline => None,
+    });
+    reach.fold(0.0, f64::max)
 }
 
 /// Names the baseline, where the rows share one.

@@ -3,8 +3,12 @@
 use super::{
     ChartError,
     bars::{Bar, BarFigure, BarGroup, bars, order_by_size},
+    ratios::remark,
 };
-use crate::analyze::{Missing, SideBySide, SideRow, short_name};
+use std::collections::BTreeMap;
+
+use crate::analyze::{Missing, SideBySide, SideRow, parameters_text, short_name};
+use crate::record::Value;
 use crate::units::text;
 
 /// The instruments, in the order of the bars.
@@ -16,38 +20,64 @@ const INSTRUMENTS: [&str; 5] = [
     "machine code, lanes not predicated off",
 ];
 
-/// Draws mean active lanes by instrument, a group of bars for each kernel.
+/// A row's figures, in the order of the bars.
+fn figures(row: &SideRow) -> [&Result<f64, Missing>; 5] {
+    [&row.simulated, &row.counted_other, &row.counted_cuda, &row.threads, &row.threads_on]
+}
+
+/// The first instrument that reads the machine.
+const MACHINE: usize = 3;
+
+/// Draws mean active lanes by instrument, a group of bars for each kernel; instruments and kernels without a figure
+/// are left out.
 ///
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is no row, [`ChartError::Draw`] where drawing fails.
 pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
-    if table.rows.is_empty() {
+    let rows: Vec<&SideRow> =
+        table.rows.iter().filter(|row| figures(row).iter().any(|figure| figure.is_ok())).collect();
+    // Without the machine's figures it says no more than the lanes of each device.
+    let machine = |row: &&SideRow| figures(row)[MACHINE..].iter().any(|figure| figure.is_ok());
+    let Some(first) = rows.first().filter(|_| rows.iter().any(machine)) else {
         return Err(ChartError::Empty("launches side by side"));
-    }
-    let hardware = table.rows.iter().filter_map(|row| row.published.as_ref());
+    };
+    let has = |place: &usize| rows.iter().any(|row| figures(row)[*place].is_ok());
+    let instruments: Vec<usize> = (0..INSTRUMENTS.len()).filter(has).collect();
+    let hardware = rows.iter().filter_map(|row| row.published.as_ref());
     let hardware = hardware.map(|published| published.hardware.clone()).next();
     let form = table.form.as_ref().map_or(String::new(), |form| format!(" ({form})"));
     let devices: Vec<&str> =
         table.other_label.iter().map(String::as_str).chain([table.cuda_label.as_str()]).collect();
-    let first = table.rows.first().map_or("", |row| row.parameters.as_str());
-    let alike = table.rows.iter().all(|row| row.parameters == first);
-    let shared = if alike && !first.is_empty() { format!("; {first}") } else { String::new() };
-    let mut groups: Vec<BarGroup> = table.rows.iter().map(|row| group(row, alike)).collect();
+    let everywhere = |(name, value): &(&String, &Value)| {
+        rows.iter().all(|row| row.parameters.get(*name) == Some(*value))
+    };
+    let shared: BTreeMap<String, Value> = first
+        .parameters
+        .iter()
+        .filter(everywhere)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let mut groups: Vec<BarGroup> =
+        rows.iter().map(|row| group(row, &shared, &instruments)).collect();
     order_by_size(&mut groups);
+    // A kernel that stands on every row stands in the title.
+    let one = rows.len() > 1 && rows.iter().all(|row| row.kernel == first.kernel);
+    let one = one && groups.iter().all(|group| !group.detail.is_empty());
+    let kernel = if one { format!(", {}", short_name(&first.kernel)) } else { String::new() };
+    if one {
+        groups.iter_mut().for_each(|group| group.label = std::mem::take(&mut group.detail));
+    }
+    let shared: String = shared.iter().map(|(name, value)| format!("; {name}={value}")).collect();
     bars(&BarFigure {
-        title: format!("Active lanes by instrument, {}{form}", table.family),
+        title: format!("Active lanes by instrument, {}{kernel}{form}", table.family),
         subtitle: format!(
             "{}, 32 lanes; a bar for each instrument, top to bottom{shared}",
             devices.join(" and ")
         ),
         x_label: "mean active lanes (lanes)".to_owned(),
-        series: INSTRUMENTS.map(str::to_owned).to_vec(),
-        tick_label: table
-            .rows
-            .iter()
-            .any(|row| row.expected.is_some())
-            .then(|| "expected".to_owned()),
+        series: instruments.iter().map(|place| INSTRUMENTS[*place].to_owned()).collect(),
+        tick_label: rows.iter().any(|row| row.expected.is_some()).then(|| "expected".to_owned()),
         diamond_label: hardware.map(|hardware| format!("published ({hardware})")),
         whisker_label: None,
         reference: None,
@@ -56,21 +86,33 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
     })
 }
 
-/// A kernel's bars; its parameters stand in the subtitle where all have the same.
-fn group(row: &SideRow, alike: bool) -> BarGroup {
-    let figures =
-        [&row.simulated, &row.counted_other, &row.counted_cuda, &row.threads, &row.threads_on];
-    let bar = |(series, figure): (usize, &Result<f64, Missing>)| Bar {
+/// A kernel's bars; parameters that all have stand in the subtitle. Where the machine's lanes are not the source's,
+/// its bars say by how much.
+fn group(row: &SideRow, shared: &BTreeMap<String, Value>, instruments: &[usize]) -> BarGroup {
+    let all = figures(row);
+    let source = all[..MACHINE].iter().rev().find_map(|figure| figure.as_ref().ok().copied());
+    let told = |place: usize, mean: f64| match source {
+        Some(_) if place >= MACHINE => {
+            let remark = remark(source, mean);
+            let of = if remark.is_empty() { "" } else { " than in the source" };
+            format!("{}{remark}{of}", text::lanes(mean))
+        }
+        _ => text::lanes(mean),
+    };
+    let bar = |(series, place): (usize, &usize)| Bar {
         series,
-        value: figure.as_ref().ok().copied(),
+        value: all[*place].as_ref().ok().copied(),
         whisker: None,
         tick: row.expected,
         diamond: row.published.as_ref().map(|published| published.active_lanes_mean),
-        text: figure.as_ref().map_or_else(|_| text::NONE.to_owned(), |mean| text::lanes(*mean)),
+        text: all[*place]
+            .as_ref()
+            .map_or_else(|_| text::NONE.to_owned(), |mean| told(*place, *mean)),
     };
+    let said: Vec<&str> = shared.keys().map(String::as_str).collect();
     BarGroup {
         label: short_name(&row.kernel).to_owned(),
-        detail: if alike { String::new() } else { row.parameters.clone() },
-        bars: figures.into_iter().enumerate().map(bar).collect(),
+        detail: parameters_text(&row.parameters, &said),
+        bars: instruments.iter().enumerate().map(bar).collect(),
     }
 }

@@ -49,7 +49,7 @@ fn the_figure_of_lanes_says_every_number() {
 
 #[test]
 fn the_figure_of_ratios_says_every_number() {
-    insta::assert_snapshot!(texts(&ratios(&part()).expect("timed")).join("\n"));
+    insta::assert_snapshot!(texts(&ratios(&part(), 0.0).expect("timed")).join("\n"));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_table_without_figures_gives_no_figure() {
         }
     }
     assert_eq!(lanes(&empty), Err(ChartError::Empty("counted lanes")));
-    assert_eq!(ratios(&empty), Err(ChartError::Empty("time ratios")));
+    assert_eq!(ratios(&empty, 0.0), Err(ChartError::Empty("time ratios")));
     let mut sweep = width_sweep(&fixtures::run());
     for series in &mut sweep.series {
         series.points.retain(|point| point.width.lanes() == 32);
@@ -180,7 +180,7 @@ fn parts_of_many_rows_fall_into_sheets() {
     assert_eq!(texts[0], "Mean active lanes, sort: arms=equal, input=random");
     // The line beneath is folded.
     let beneath = texts.join(" ");
-    assert!(beneath.contains("; largest n of each, 1500 smaller not shown"), "{beneath}");
+    assert!(beneath.contains("; largest n of each, 250 smaller not shown"), "{beneath}");
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn a_kernel_on_every_row_stands_in_the_title_and_reasons_alone_are_no_chart() {
     for row in part.devices.iter_mut().flat_map(|device| &mut device.rows) {
         row.time_ratio = withheld.clone();
     }
-    assert_eq!(ratios(&part), Err(ChartError::Empty("time ratios")));
+    assert_eq!(ratios(&part, 0.0), Err(ChartError::Empty("time ratios")));
 }
 
 /// A text of a figure with the box that it takes, at most.

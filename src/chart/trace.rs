@@ -59,9 +59,11 @@ pub fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
 
 /// What the figure shows, and what it leaves out.
 fn subtitle(sheet: &TraceSheet) -> String {
+    let both = sheet.rows.iter().any(|row| row.panels.len() > 1);
+    let both = if both { "the same invocations at both widths, " } else { "" };
     let words = format!(
-        "the first {TRACE_OPERATIONS} operations of each subgroup; the same invocations at both widths: of the first \
-         workgroups, those whose work differs most"
+        "the first {TRACE_OPERATIONS} operations of each subgroup; {both}those neighbours whose work is most unlike, \
+         among the workgroups that were looked at"
     );
     match sheet.kernels_left_out {
         0 => words,

@@ -245,10 +245,8 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     } else {
         format!("The lines that waste most on {label}")
     };
-    let mut text = look.heading(&title);
     // Beside another width what is wasted is told in lane slots, which compare across widths.
     let slots_of = device.column.width.filter(|_| profile.has_several_widths());
-    let unit = if slots_of.is_some() { "lane slots idle" } else { "wasted" };
     let wasted = |line: &LineProfile| {
         grouped_text(match slots_of {
             Some(width) => line.lane_slots_idle(width),
@@ -257,12 +255,20 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     };
     let room = lines.iter().take(most).map(|line| wasted(line).chars().count()).max().unwrap_or(0);
     let [_, roomy, some] = parts(look);
+    let unit = if slots_of.is_some() { "idle lane slots" } else { "wasted operations" };
+    let figures = match (roomy, some) {
+        (true, _) => format!("active lanes / width (efficiency), part of all operations, {unit}"),
+        (_, true) => "active lanes / width (efficiency), part of all operations".to_owned(),
+        _ => "efficiency".to_owned(),
+    };
+    let mut text = look.heading(&title);
+    text += &format!("{}\n", look.faint(&fold(&format!("  line: {figures}"), "  ", look.columns)));
     for line in lines.iter().take(most) {
         let lanes = lanes(line, device.column.width);
         let share = percent(line.share);
         let figures = if roomy {
             let wasted = wasted(line);
-            format!("{:>5}  {lanes}  {share} of all  {wasted:>room$} {unit}  ", line.line)
+            format!("{:>5}  {lanes}  {share}  {wasted:>room$}  ", line.line)
         } else if some {
             format!("{:>5}  {lanes}  {share}  ", line.line)
         } else {

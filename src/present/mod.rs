@@ -32,8 +32,9 @@ pub use gallery::{gallery, gallery_claims};
 pub use table::error_columns;
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{
-    Section, comparison, crossovers, devices, launches_table, memory_table, model, peers,
-    profile_table, side_by_side, spread_table, summary, summary_plain, tables, width_reported,
+    Section, comparison, crossovers, devices, launches_table, memory_table, misses_table, model,
+    peers, profile_table, side_by_side, spread_table, summary, summary_plain, tables,
+    width_reported,
 };
 pub use traffic::traffic;
 pub use width_costs::{kernel_costs, machine_models, width_costs};

@@ -8,7 +8,7 @@ use super::machine_code::{counted_code, executed_code};
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
     self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, MemoryView,
-    Missing, ModelRow, ModelTable, Over, Profile, SideBySide, SideRow, SpreadRow, Summary,
+    Miss, Missing, ModelRow, ModelTable, Over, Profile, SideBySide, SideRow, SpreadRow, Summary,
     SummaryRow, TimeRatio, parameters_text, short_name,
 };
 use crate::record::{Device, Output, PeerRow, Published, Run, Status};
@@ -175,6 +175,13 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         let rows = if folded { &mut table.rows_folded } else { &mut table.rows };
         rows.push(summary_cells(row, device.beside_other_widths, has_ratios));
     }
+    let twins = device.rows.iter().enumerate().filter(|(place, row)| {
+        let mut before = device.rows[..*place].iter();
+        before.any(|known| (&known.kernel, &known.parameters) == (&row.kernel, &row.parameters))
+    });
+    if twins.count() > 0 {
+        table.notes.push(TWICE.to_owned());
+    }
     table.without_empty(&[
         "simulated",
         "published",
@@ -186,6 +193,10 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         "of copy",
     ])
 }
+
+/// What is said where a launch has several rows.
+const TWICE: &str =
+    "A launch that stands twice was timed twice, side by side with other launches each time.";
 
 fn summary_cells(row: &SummaryRow, beside_other_widths: bool, has_ratios: bool) -> Vec<Cell> {
     let ratio = time_ratio(&row.time_ratio);
@@ -312,6 +323,37 @@ fn plain_cells(device: &DeviceSummary, row: &SummaryRow) -> Vec<Cell> {
     ]
 }
 
+/// The most ratios that counting misses for one reason that are shown at once.
+const MISSES_MAX: usize = 10;
+
+/// Ratios that counting misses, the furthest off first.
+pub fn misses_table(misses: &[Miss]) -> Table {
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::words("device").once(),
+        Column::figures("measured").with_notes(),
+        Column::figures("predicted"),
+        Column::figures("counting says"),
+    ];
+    let mut table = Table::new("", columns);
+    table.folded_are = "that are nearer";
+    for (place, miss) in misses.iter().enumerate() {
+        let more = if miss.share() > 0.0 { "more" } else { "less" };
+        let off = format!("{} {more}", text::whole_percent(Ratio(miss.share().abs())));
+        let rows = if place < MISSES_MAX { &mut table.rows } else { &mut table.rows_folded };
+        rows.push(vec![
+            Cell::Kernel(miss.kernel.clone()),
+            Cell::parameters(&miss.parameters),
+            Cell::text(&miss.label),
+            Cell::from_paired(&miss.measured),
+            Cell::Factor(miss.predicted),
+            Cell::text(off),
+        ]);
+    }
+    table
+}
+
 /// The same launches by every instrument; below it why figures are missing.
 pub fn side_by_side(found: &SideBySide) -> Table {
     let columns = [
@@ -350,7 +392,7 @@ fn side_by_side_cells(row: &SideRow) -> Vec<Cell> {
     };
     vec![
         Cell::text(short_name(&row.kernel)),
-        Cell::text(&row.parameters),
+        Cell::parameters(&row.parameters),
         Cell::from_option(row.expected, Cell::Lanes),
         lanes(&row.simulated),
         lanes(&row.counted_other),

@@ -43,7 +43,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     let [narrow, wide] = WIDTHS_COMPARED;
     let columns = [
         Column::words("kernel"),
-        Column::figures(format!("{wide} lanes over {narrow}")).with_notes(),
+        Column::figures("usual").with_notes(),
         Column::figures("least"),
         Column::figures("most"),
         Column::figures("launches"),
@@ -73,7 +73,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         ]);
     }
     table.notes = vec![format!(
-        "Lane slots are subgroup operations × width. The first figure is that of the kernel's usual \
+        "Lane slots are subgroup operations × width. Usual: the kernel's usual \
              launch; least and most are over all its launches and seeds. Seeds are counted at {} elements at \
              most: where the launch has more, they are of a smaller one. Other work: a kernel that asks \
              for its width and does something else at another.",

@@ -2,6 +2,8 @@
 //!
 //! Input: tables of `analyze`. Output: a [`Context`]; its fields are the template's names.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::{
@@ -12,12 +14,11 @@ use super::{
     table::TableText,
 };
 use crate::{
-    analyze::{self, AgreementRow, Miss, Quantity, Summary, parameters_text},
+    analyze::{self, AgreementRow, MissGroup, Quantity, Summary, parameters_text},
     chart::{self, Drawing, Figure},
     claims,
-    present::{self, Cell, Section},
+    present::{self, Section},
     record::{Output, PeerRow, Run, Status},
-    units::{Ratio, text},
 };
 
 /// Everything on the page.
@@ -41,6 +42,8 @@ pub(super) struct Context {
     models: Vec<TableText>,
     counters: Vec<MeasuredText>,
     figures: Vec<String>,
+    /// Figures that a reader has to open.
+    figures_folded: Vec<String>,
     /// Lanes along time, a family each.
     traces: Vec<TraceText>,
     /// How unlike subgroups are; `None` if they are all alike, or no simulator ran.
@@ -72,24 +75,18 @@ pub(super) struct RunText {
 /// The figure of lanes along time of one family.
 #[derive(Debug, Serialize)]
 struct TraceText {
+    family: String,
     title: String,
     /// Whether a reader has to open it.
     folded: bool,
     svg: String,
 }
 
-/// A ratio that counting misses.
+/// Ratios that counting misses, and what the record says of why.
 #[derive(Debug, Serialize)]
 struct MissText {
-    kernel: String,
-    /// Parameters and device.
-    #[serde(rename = "where")]
-    place: String,
-    measured: String,
-    predicted: String,
-    /// How far off that is.
-    off: String,
-    reasons: Vec<String>,
+    reasons: String,
+    table: TableText,
 }
 
 /// A device held against the simulator.
@@ -109,6 +106,8 @@ struct FindingText {
     flag: String,
     explanation: &'static str,
     places: Vec<String>,
+    /// Places that a reader has to open.
+    places_folded: Vec<String>,
 }
 
 /// A measurement that did not end well.
@@ -134,17 +133,28 @@ pub(super) fn context(
     let named = drawn.iter().map(|(figure, svg)| (figure.name.clone(), svg.clone())).collect();
     let summary = analyze::summary(joined);
     let (sources, sources_left_out) = sources(joined);
-    let findings = analyze::findings(joined).into_iter().map(|finding| FindingText {
-        flag: finding.flag.to_string(),
-        explanation: finding.flag.explanation(),
-        places: finding.places,
+    let findings = analyze::findings(joined).into_iter().map(|finding| {
+        let mut places = finding.places;
+        let places_folded = places.split_off(places.len().min(PLACES_MAX));
+        let (flag, explanation) = (finding.flag.to_string(), finding.flag.explanation());
+        FindingText { flag, explanation, places, places_folded }
     });
     let width_sentences = analyze::width_sentences(joined);
     let found = analyze::overview(joined, &summary);
     let (traces, figures): (Vec<_>, Vec<_>) =
         drawn.into_iter().partition(|(figure, _)| matches!(figure.drawing, Drawing::Trace(_)));
+    let mut figures: Vec<String> = figures.into_iter().map(|(_, svg)| svg).collect();
+    let figures_folded = figures.split_off(figures.len().min(FIGURES_MAX));
+    let traces = traces.into_iter().filter_map(|(figure, svg)| trace(figure, svg));
+    let mut traces: Vec<TraceText> = traces.collect();
+    // Of forms of one family the first is open.
+    let mut families: BTreeSet<String> = BTreeSet::new();
+    for trace in &mut traces {
+        trace.folded |= !families.insert(trace.family.clone());
+    }
     let mut of = |section: Section| -> Vec<TableText> {
-        tables.extract_if(.., |(name, _)| *name == section).map(|(_, table)| table.into()).collect()
+        let found = tables.extract_if(.., |(name, _)| *name == section);
+        found.map(|(_, table)| TableText::with_sentences_beneath(table)).collect()
     };
     let context = Context {
         misses: analyze::misses(joined, &summary).iter().map(miss).collect(),
@@ -161,8 +171,9 @@ pub(super) fn context(
         sentences: analyze::crossover_sentences(joined),
         crossovers: of(Section::Crossovers),
         models: of(Section::Model),
-        figures: figures.into_iter().map(|(_, svg)| svg).collect(),
-        traces: traces.into_iter().filter_map(|(figure, svg)| trace(figure, svg)).collect(),
+        figures,
+        figures_folded,
+        traces,
         spreads: spreads(joined),
         counters: counters::list_measurements(joined),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
@@ -175,6 +186,12 @@ pub(super) fn context(
     };
     Ok((context, named))
 }
+
+/// The most figures that are open.
+const FIGURES_MAX: usize = 12;
+
+/// The most places of a flag that are listed at once.
+const PLACES_MAX: usize = 8;
 
 /// The most kernels of which the page says how unlike their subgroups are.
 const SPREADS_MAX: usize = 24;
@@ -195,20 +212,14 @@ fn trace(figure: Figure, svg: String) -> Option<TraceText> {
         many => format!("{many} kernels"),
     };
     let title = format!("{}{form}: {kernels}", sheet.family);
-    Some(TraceText { title, folded: sheet.for_widths, svg })
+    Some(TraceText { family: sheet.family, title, folded: sheet.for_widths, svg })
 }
 
-/// Describes a miss.
-fn miss(miss: &Miss) -> MissText {
-    let measured = Cell::from_paired(&miss.measured);
-    let more = if miss.share() > 0.0 { "more" } else { "less" };
+/// Describes ratios that counting misses.
+fn miss(group: &MissGroup) -> MissText {
     MissText {
-        kernel: miss.kernel.clone(),
-        place: format!("{}, {}", miss.parameters, miss.label),
-        measured: format!("{} ({})", measured.to_text(), measured.to_note()),
-        predicted: Cell::Factor(miss.predicted).to_text(),
-        off: format!("{} {more}", text::percent(Ratio(miss.share().abs()))),
-        reasons: miss.reasons.clone(),
+        reasons: group.reasons.join(" "),
+        table: present::misses_table(&group.misses).into(),
     }
 }
 

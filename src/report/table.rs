@@ -12,6 +12,7 @@ pub(super) struct TableText {
     title: String,
     /// What holds for all rows.
     facts: String,
+    /// Those but for columns of sentences.
     columns: Vec<ColumnText>,
     rows: Vec<RowText>,
     rows_folded: Vec<RowText>,
@@ -33,6 +34,8 @@ struct RowText {
     /// What this row and those after it share; empty where no group begins.
     heading: String,
     cells: Vec<CellText>,
+    /// What stands beneath it, each with its column's name: sentences, which leave a column no room.
+    beneath: Vec<(String, String)>,
 }
 
 /// A cell.
@@ -52,15 +55,49 @@ struct CellText {
 
 impl From<Table> for TableText {
     fn from(table: Table) -> Self {
+        Self::new(table, false)
+    }
+}
+
+impl TableText {
+    /// The table, whose columns of sentences stand beneath their rows.
+    pub(super) fn with_sentences_beneath(table: Table) -> Self {
+        Self::new(table, true)
+    }
+
+    fn new(table: Table, beneath: bool) -> Self {
         let Table { title, facts, columns, rows, groups, rows_folded, folded_are, notes } =
             table.condense();
+        let long = |row: &Vec<Cell>, place: usize| row[place].to_text().len() > LINE_MAX;
+        let of_sentences: Vec<bool> = columns
+            .iter()
+            .enumerate()
+            .map(|(place, column)| {
+                beneath
+                    && column.below
+                    && rows.iter().chain(&rows_folded).any(|row| long(row, place))
+            })
+            .collect();
         let texts = |rows: Vec<Vec<Cell>>, groups: &[(usize, String)]| {
             let row = |(index, row): (usize, &Vec<Cell>)| RowText {
                 heading: groups
                     .iter()
                     .find(|(first, _)| *first == index)
                     .map_or(String::new(), |(_, words)| words.clone()),
-                cells: row.iter().zip(&columns).map(cell).collect(),
+                cells: row
+                    .iter()
+                    .zip(&columns)
+                    .zip(&of_sentences)
+                    .filter(|(_, sentences)| !**sentences)
+                    .map(|(with, _)| cell(with))
+                    .collect(),
+                beneath: row
+                    .iter()
+                    .zip(&columns)
+                    .zip(&of_sentences)
+                    .filter(|((cell, _), sentences)| **sentences && !cell.is_missing())
+                    .map(|((cell, column), _)| (column.name.clone(), cell.to_text()))
+                    .collect(),
             };
             rows.iter().enumerate().map(row).collect()
         };
@@ -72,7 +109,9 @@ impl From<Table> for TableText {
             folded_are,
             columns: columns
                 .iter()
-                .map(|column| ColumnText {
+                .zip(&of_sentences)
+                .filter(|(_, sentences)| !**sentences)
+                .map(|(column, _)| ColumnText {
                     name: column.name.clone(),
                     right: column.align == Align::Right,
                 })

@@ -225,7 +225,7 @@ fn reason(
 ) -> String {
     let mut text = format!(
         "Tried on the simulator with {width} lanes and the same data: {} subgroup operations became {}; \
-         every output stayed what it was.",
+         the outputs are the same, bit for bit.",
         whole(total),
         whole(total.saturating_sub(alone))
     );

@@ -8,7 +8,7 @@ mod changes;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
@@ -19,7 +19,7 @@ use super::machine;
 use super::names::{FORM, device, device_label, family, find_published, short_name};
 use super::plausibility::plausibility;
 use super::rounds::median_time;
-use crate::record::{Measurement, Published, Run, Status};
+use crate::record::{Measurement, Published, Run, Status, Value};
 use crate::units::{Nanoseconds, text};
 
 /// How far the two times may lie apart before it is said, 1.0 being 100 %.
@@ -48,8 +48,8 @@ pub struct SideBySide {
 pub struct SideRow {
     /// `family/name`.
     pub kernel: String,
-    /// Its parameters, as text, without the form.
-    pub parameters: String,
+    /// Its parameters, without the form.
+    pub parameters: BTreeMap<String, Value>,
     /// Mean active lanes that the kernel's author expects.
     pub expected: Option<f64>,
     /// The figure that somebody published for it.
@@ -206,7 +206,12 @@ fn row(
     let codes = cuda.dispatches.iter().filter_map(|dispatch| dispatch.machine_code.as_ref());
     let mut row = SideRow {
         kernel: cuda.kernel.clone(),
-        parameters: super::names::parameters_text(&cuda.parameters, &[FORM]),
+        parameters: cuda
+            .parameters
+            .iter()
+            .filter(|(name, _)| *name != FORM)
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
         expected: active_lanes_mean_expected(cuda)
             .or_else(|| simulated.and_then(active_lanes_mean_expected)),
         published: find_published(run, &cuda.kernel, cuda.subgroup_width).cloned(),

@@ -180,7 +180,7 @@ fn run() -> Run {
     run.measurements.retain(|measurement| measurement.status == Status::Ok);
     // The simulator at the GPU's size.
     for measurement in run.measurements.iter_mut().filter(|m| m.device == "sim:32") {
-        measurement.parameters.insert("n".to_owned(), crate::record::Value::Integer(1 << 20));
+        measurement.parameters.insert("n".to_owned(), Value::Integer(1 << 20));
     }
     let gpu = run.devices.iter().find(|d| d.kind == DeviceKind::Wgpu && !d.cpu_driver).unwrap();
     let id = gpu.id.clone();

@@ -168,6 +168,16 @@ pub fn crossover_sentences(run: &Run) -> Vec<String> {
     groups(run).into_iter().filter_map(sentence).collect()
 }
 
+/// The fewest points of a curve that make it an answer of a sweep.
+const SWEEP_MIN: usize = 3;
+
+/// The sentences of those devices and baselines whose kernels were measured along a parameter.
+pub(in crate::analyze) fn sweep_crossovers(run: &Run) -> Vec<String> {
+    let mut groups = groups(run);
+    groups.iter_mut().for_each(|curves| curves.retain(|curve| curve.points.len() >= SWEEP_MIN));
+    groups.into_iter().filter_map(sentence).collect()
+}
+
 fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
     keep_usual(&mut curves, |curve| curve.unusual.len());
     let first = curves.first()?.clone();

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::analyze::{DeviceProfile, memory_view};
+use crate::analyze::{DeviceProfile, MemoryRow, memory_view};
 use crate::present;
 
 /// One device's accesses.
@@ -14,6 +14,8 @@ pub(super) struct MemoryText {
     sentences: Vec<String>,
     columns: Vec<String>,
     rows: Vec<RowText>,
+    /// Those that take no more than they must.
+    rows_folded: Vec<RowText>,
 }
 
 /// One line's.
@@ -30,10 +32,14 @@ pub(super) fn memory(device: &DeviceProfile) -> Option<MemoryText> {
         .rows
         .iter()
         .map(|row| RowText { cells: row.iter().map(present::Cell::to_text).collect() });
+    let costly = view.rows.iter().map(MemoryRow::is_costly);
+    let (rows, rows_folded): (Vec<_>, Vec<_>) = rows.zip(costly).partition(|(_, costly)| *costly);
+    let texts = |rows: Vec<(RowText, bool)>| rows.into_iter().map(|(row, _)| row).collect();
     Some(MemoryText {
         label: device.column.label.clone(),
         sentences: view.sentences(),
-        rows: rows.collect(),
+        rows: texts(rows),
+        rows_folded: texts(rows_folded),
         columns: table.columns.iter().map(|column| column.name.clone()).collect(),
     })
 }
