@@ -105,8 +105,7 @@ takes more lane slots and less time on the H200: there a branch costs more than 
 more in both: the advice leaves out the sort, and here it costs more than it saves.
 
 How long `profile` takes from the command to the table and to its end there, beside Nsight Compute on the same kernel:
-[turnaround-h100.txt](../results/other/lab/turnaround-h100.txt), on an earlier day
-[turnaround-h200.txt](../results/other/lab/turnaround-h200.txt), by `lab/turnaround`.
+[turnaround.txt](../results/other/lab/turnaround.txt), and on an H200 on an earlier day, by `lab/turnaround`.
 
 What `profile` says of a time: idle lanes explain at most `time × (1 − efficiency)`, and no more than what memory leaves; memory
 explains at least the bytes that must be moved over the copy rate that was measured; what neither explains, it says.

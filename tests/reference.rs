@@ -512,9 +512,10 @@ fn a_thousand_look_back_runs_were_right_on_every_driver() {
 
 #[test]
 fn masked_shuffles_compile_before_volta_and_matches_do_not() {
-    let rows = text("results/other/cuda/architectures.csv");
+    let rows = text("results/other/cuda/without_gpu.csv");
     let mut seen = std::collections::BTreeMap::new();
-    for row in rows.lines().skip(1) {
+    let said = |row: &&str| row.ends_with(",compiled") || row.ends_with(",refused");
+    for row in rows.lines().filter(said) {
         let fields: Vec<&str> = row.split(',').collect();
         let [_, architecture, intrinsic, outcome] = fields[..] else { panic!("{row}") };
         let architecture: u32 = architecture.parse().unwrap();

@@ -61,11 +61,11 @@ fn vote(
     // Lanes past the end stay for the vote, and vote no.
     let inside = index < params.n;
     let element = min(index, params.n - 1u);
-    let has_work = inside && lots[element / params.cluster] < params.density;
+    let lot = lots[element / params.cluster];
     var v = input[element];
-    if (subgroupAny(has_work)) {
+    if (subgroupAny(inside & (lot < params.density))) {
         // block: somebody
-        if (has_work) {
+        if (inside & (lot < params.density)) {
             // block: work
             v = worked(v);
         }

@@ -22,7 +22,8 @@
 #define __shared__
 #define __constant__
 #define __forceinline__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
+#define __maxnreg__(registers)
 
 struct Triple {
     unsigned x, y, z;
@@ -52,6 +53,9 @@ static size_t current;
 static jmp_buf scheduler;
 static Triple blockIdx, gridDim, blockDim;
 static uint64_t choices = 88172645463325252ull;
+// Whether a mask may name lanes that have ended, which then need not come, as CUDA has it. Translations
+// name none.
+static bool ended_may_be_named = false;
 
 #define threadIdx (fibers[current].thread)
 
@@ -89,15 +93,17 @@ static void release(size_t fiber) {
         if (!(mask >> lane & 1)) { continue; }
         if (first + lane >= fibers.size()) { fault("a mask names a lane that does not exist"); }
         const Fiber& other = fibers[first + lane];
+        if (other.ended && ended_may_be_named) { continue; }
         if (other.ended) { fault("a mask names a lane that has ended"); }
         if (other.waits != Kind::Value || other.mask != mask) { return; }
     }
     uint64_t values[32] = {};
     for (size_t lane = 0; lane < 32; lane++) {
-        if (mask >> lane & 1) { values[lane] = fibers[first + lane].given; }
+        const Fiber& other = fibers[first + lane];
+        if (mask >> lane & 1 && !other.ended) { values[lane] = other.given; }
     }
     for (size_t lane = 0; lane < 32; lane++) {
-        if (!(mask >> lane & 1)) { continue; }
+        if (!(mask >> lane & 1) || fibers[first + lane].ended) { continue; }
         memcpy(fibers[first + lane].taken, values, sizeof values);
         fibers[first + lane].waits = Kind::None;
     }
@@ -132,6 +138,11 @@ static void begin() {
             release(other);
             break;
         }
+    }
+    // And so do those of its warp that it was named with.
+    const size_t first = current / 32 * 32;
+    for (size_t other = first; ended_may_be_named && other < std::min(first + 32, fibers.size()); other++) {
+        if (!fibers[other].ended && fibers[other].waits == Kind::Value) { release(other); }
     }
     yield();
 }

@@ -359,7 +359,8 @@ pub(crate) fn native(launch: &Launch) -> Result<BTreeMap<String, Vec<u8>>, RunEr
             .keys()
             .map(|(group, binding)| Parameter::Buffer { group: *group, binding: *binding });
         let parameters = given.collect();
-        let source = format!("namespace wgsl {{\n{}\n}}", launch.source);
+        let leaves = "static const bool leaves = ended_may_be_named = true;";
+        let source = format!("{leaves}\nnamespace wgsl {{\n{}\n}}", launch.source);
         let kernel = dispatch.entry_point.clone();
         let translated = Translated {
             source,

@@ -11,6 +11,14 @@
     return unsigned(fibers[current].taken[0]);
 }
 
+// From a lane that the mask does not name, or that has ended, comes what is not defined: here the own
+// value, or nothing.
+template <typename T> static T __shfl_down_sync(unsigned mask, T value, unsigned delta) {
+    const uint64_t* values = together(mask, to_bits(value));
+    const size_t from = current % 32 + delta;
+    return from < 32 && mask >> from & 1 ? of_bits<T>(values[from]) : value;
+}
+
 template <typename T> static unsigned __match_any_sync(unsigned mask, T value) {
     const uint64_t* values = together(mask, to_bits(value));
     unsigned alike = 0;

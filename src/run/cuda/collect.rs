@@ -22,7 +22,7 @@ use crate::kernel::Launch;
 use crate::record::{Counter, CountersFrom, Instruction, MachineCode};
 use crate::run::back_end::CountersPart;
 use crate::run::counting::verify;
-use crate::run::gpu::{Gpu as _, GpuDispatch, Prepared};
+use crate::run::gpu::{Gpu as _, GpuDispatch, Prepared, resident_counter};
 use crate::run::{Collected, RunError};
 
 /// Counts of instructions: executions, lanes, lanes that no predicate turned off.
@@ -260,7 +260,8 @@ impl Counters {
         let values = ranges.values()?;
         // A ratio of nothing, such as sectors a request without requests, is no figure.
         let known = metrics.into_iter().zip(values).filter(|(_, value)| value.is_finite());
-        Ok(known.map(|(metric, value)| counter(metric, value)).collect())
+        let figures = known.map(|(metric, value)| counter(metric, value));
+        Ok(figures.chain(replay.held()?).collect())
     }
 
     /// What the instructions of one dispatch did, and the sums over them; no code where it had no
@@ -349,6 +350,32 @@ impl<'a> Replay<'a> {
     fn run(&self) -> Result<(), RunError> {
         let work = self.prepared.dispatches(self.launch, false);
         self.runner.gpu.run(&work, &format!("reading counters of {}", self.launch.kernel))
+    }
+
+    /// What the driver says of the compiled kernels: of several dispatches the most that one of them takes,
+    /// and the fewest workgroups. A cooperative kernel's workgroups are in its record already.
+    fn held(&self) -> Result<Vec<Counter>, RunError> {
+        let driver = &self.runner.gpu.driver;
+        let (mut given, mut resident_max) = ([0, 0], None);
+        for (_, (kernel, _)) in self.timed_work() {
+            let found = driver.given_to_lanes(&kernel.kernel)?;
+            given = [0, 1].map(|at| given[at].max(found[at]));
+            if !kernel.kernel.is_cooperative() {
+                let resident = driver.resident(&kernel.kernel, kernel.block.iter().product())?;
+                resident_max = Some(resident_max.map_or(resident, |most: u32| most.min(resident)));
+            }
+        }
+        let of = |name: &str, value: u32, unit: &str, attribute: &str| Counter {
+            name: name.to_owned(),
+            value: f64::from(value),
+            unit: unit.to_owned(),
+            description: format!("what the compiled kernel takes of each lane: {attribute}"),
+        };
+        let registers =
+            of("registers_per_lane", given[0], "registers", "CU_FUNC_ATTRIBUTE_NUM_REGS");
+        let local =
+            of("local_bytes_per_lane", given[1], "bytes", "CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES");
+        Ok([registers, local].into_iter().chain(resident_max.map(resident_counter)).collect())
     }
 
     /// Checks the outputs of the last run.

@@ -483,6 +483,21 @@ impl DriverDevice {
         Ok(u32::try_from(each).unwrap_or(0))
     }
 
+    /// What the driver's compiler gave each lane of a kernel: registers, and bytes of memory of its own.
+    pub(super) fn given_to_lanes(&self, kernel: &LoadedKernel) -> Result<[u32; 2], RunError> {
+        use sys::CUfunction_attribute_enum as A;
+        let ask = |attribute| {
+            let mut value = 0;
+            // SAFETY: the kernel is loaded, and the number outlives the call.
+            unsafe { sys::cuFuncGetAttribute(&raw mut value, attribute, kernel.function) }
+                .result()
+                .map_err(|error| to_run_error("asking for a kernel's registers", error))?;
+            Ok(u32::try_from(value).unwrap_or(0))
+        };
+        let registers = ask(A::CU_FUNC_ATTRIBUTE_NUM_REGS)?;
+        Ok([registers, ask(A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?])
+    }
+
     /// Runs launches one after the other, and waits.
     pub(super) fn run(&self, launches: &[DriverLaunch<'_>], doing: &str) -> Result<(), RunError> {
         for launch in launches {

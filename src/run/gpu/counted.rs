@@ -176,7 +176,7 @@ impl<G: Gpu> GpuRunner<G> {
 }
 
 /// How many workgroups of a kernel the device holds at once, as a record keeps it.
-fn resident_counter(resident_max: u32) -> Counter {
+pub(crate) fn resident_counter(resident_max: u32) -> Counter {
     Counter {
         name: "workgroups_resident_max".to_owned(),
         value: f64::from(resident_max),

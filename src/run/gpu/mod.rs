@@ -42,6 +42,7 @@ use crate::run::sampling::Ticks;
 use crate::run::{RunError, RunErrorKind};
 use crate::texture::{SamplerSettings, TextureClass, TextureLayout, TextureView};
 
+pub(crate) use counted::resident_counter;
 pub use device::GpuRunner;
 pub(super) use launches::Buffers;
 pub(super) use timed::Prepared;

@@ -13,6 +13,7 @@ use crate::kernel::Launch;
 pub(super) const REFERENCES: &[(&str, By)] = &[
     ("occupancy/throughput", By::Launch(throughput)),
     ("occupancy/spilled", By::Launch(spilled)),
+    ("occupancy/capped", By::Launch(capped)),
     ("occupancy/strided", By::Launch(strided)),
     ("occupancy/matrix_product", By::Launch(matrix_product)),
     ("occupancy/latency_hiding", By::Outputs(latency_hiding)),
@@ -38,12 +39,23 @@ fn throughput(launch: &Launch) -> Result<Expected, String> {
     Ok(Expected::from([("output".to_owned(), output)]))
 }
 
-/// 32 values of each invocation, each in turn a quarter of itself and three quarters of the one before.
+/// 32 values of each invocation.
 fn spilled(launch: &Launch) -> Result<Expected, String> {
-    let (invocations, turns) = (count(launch, "invocations")?, count(launch, "turns")?);
+    means(launch, count(launch, "invocations")?, 32)
+}
+
+/// As many values as the parameter says.
+fn capped(launch: &Launch) -> Result<Expected, String> {
+    means(launch, count(launch, "n")?, count(launch, "values")?)
+}
+
+/// So many values of each invocation, each in turn a quarter of itself and three quarters of the one before.
+fn means(launch: &Launch, invocations: usize, values: usize) -> Result<Expected, String> {
+    let turns = count(launch, "turns")?;
     let input = floats(launch, "input")?;
     let input = input.get(..invocations).ok_or("the input is shorter than invocations")?;
-    let mut held: Vec<f64> = (1..=32).map(|k| f64::from(k) / 32.0).collect();
+    let values = u32::try_from(values).map_err(|error| error.to_string())?;
+    let mut held: Vec<f64> = (1..=values).map(|k| f64::from(k) / f64::from(values)).collect();
     // Every step is linear: what 1 becomes, times the invocation's input.
     let mut before = 1.0;
     for _ in 0..turns {

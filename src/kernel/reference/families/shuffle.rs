@@ -2,10 +2,10 @@
 //! them.
 //!
 //! Input: a launch, and the seats that its kernel wrote down. Output: its expected elements, whole
-//! numbers throughout. What WGSL leaves undefined has the word that the kernel writes in its place.
+//! numbers but for matrices and stencils. What WGSL leaves undefined has the word that the kernel writes in its place.
 
 use super::subgroup_layout::{Subgroup, subgroups};
-use super::{By, Element, Expected, Outputs, count, to_element};
+use super::{By, Element, Expected, Outputs, count, floats, to_element};
 use crate::kernel::Launch;
 use crate::record::Value;
 
@@ -16,6 +16,8 @@ pub(super) const REFERENCES: &[(&str, By)] = &[
     ("shuffle/latency", By::Outputs(latency)),
     ("shuffle/tiles", By::Outputs(tiles)),
     ("shuffle/match_any", By::Outputs(match_any)),
+    ("shuffle/matrices", By::Launch(matrices)),
+    ("shuffle/stencil", By::Launch(stencil)),
 ];
 
 /// What the kernel writes where nothing is promised.
@@ -287,6 +289,35 @@ fn match_any(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
     }
     let outputs = [("masks".to_owned(), words(masks)), ("alike".to_owned(), words(alike))];
     Ok(Expected::from(outputs))
+}
+
+/// Matrices of 4 by 4, each of `b` multiplied from the left with its own of `a`, so many times.
+fn matrices(launch: &Launch) -> Result<Expected, String> {
+    let steps = count(launch, "steps")?;
+    let (a, mut b) = (floats(launch, "a")?, floats(launch, "b")?);
+    for (factor, held) in a.as_chunks::<16>().0.iter().zip(b.as_chunks_mut::<16>().0) {
+        for _ in 0..steps {
+            let element = |at: usize| (0..4).map(|k| factor[at / 4 * 4 + k] * held[4 * k + at % 4]).sum();
+            *held = std::array::from_fn(element);
+        }
+    }
+    Ok(Expected::from([("product".to_owned(), b.into_iter().map(to_element).collect())]))
+}
+
+/// Half of each point and an eighth of its neighbours, of which those past the edge are the point itself.
+fn stencil(launch: &Launch) -> Result<Expected, String> {
+    let side = count(launch, "side")?;
+    let input = floats(launch, "input")?;
+    let point = |at: usize| {
+        let (x, y) = (at % side, at / side);
+        let left = input[y * side + x.saturating_sub(1)];
+        let right = input[y * side + (x + 1).min(side - 1)];
+        let above = input[y.saturating_sub(1) * side + x];
+        let below = input[(y + 1).min(side - 1) * side + x];
+        to_element(0.5 * input[at] + 0.125 * (left + right + above + below))
+    };
+    let output = (0..side * side).map(point).collect();
+    Ok(Expected::from([("output".to_owned(), output)]))
 }
 
 #[cfg(test)]

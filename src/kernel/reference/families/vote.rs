@@ -4,7 +4,7 @@
 //! elements.
 
 use super::shuffle::words;
-use super::subgroup_layout::subgroups;
+use super::subgroup_layout::{subgroups, words as seated};
 use super::{By, Expected, Outputs, count, floats, to_element};
 use crate::kernel::Launch;
 use crate::record::Value;
@@ -14,6 +14,7 @@ pub(super) const REFERENCES: &[(&str, By)] = &[
     ("vote/early_exit", By::Launch(early_exit)),
     ("vote/semantics", By::Outputs(semantics)),
     ("vote/participation", By::Outputs(participation)),
+    ("vote/after_return", By::Outputs(after_return)),
 ];
 
 /// Those that need the seats.
@@ -86,4 +87,20 @@ fn participation(_: &Launch, outputs: &Outputs) -> Result<Expected, String> {
     }
     let outputs = [("masks".to_owned(), words(masks)), ("sums".to_owned(), words(sums))];
     Ok(Expected::from(outputs))
+}
+
+/// Of each tail of a warp of 32: the ballots, exactly; of the lanes that are active only that lane 0 is
+/// among them and none that has left; the sum where all stay.
+fn after_return(_: &Launch, outputs: &Outputs) -> Result<Expected, String> {
+    let tails = 0..=32_u32;
+    let low = |tail: u32| u32::try_from((1_u64 << tail) - 1).unwrap_or(u32::MAX);
+    let active = seated(outputs, "active")?.into_iter().zip(tails.clone());
+    let active = active.map(|(found, tail)| (found | 1) & low(tail));
+    let expected = [
+        ("taken".to_owned(), words(tails.clone().map(low).collect())),
+        ("active".to_owned(), words(active.collect())),
+        ("voted".to_owned(), words(tails.clone().map(|tail| low(tail) & 0x5555_5555).collect())),
+        ("whole".to_owned(), words(tails.map(|tail| tail * (tail + 1) / 2).collect())),
+    ];
+    Ok(Expected::from(expected))
 }
