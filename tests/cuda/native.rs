@@ -73,7 +73,9 @@ pub(super) fn runs() {
             points.push(BTreeMap::from([("density".to_owned(), Value::Real(0.95))]));
         }
         for mut point in points {
-            for (name, value) in [("workgroups", 1), ("n", 1000)] {
+            // Whole workgroups where a kernel takes no others.
+            let n = if kernel.family() == "occupancy" { 256 } else { 1000 };
+            for (name, value) in [("workgroups", 1), ("n", n)] {
                 if kernel.description.parameters.contains_key(name) {
                     point.insert(name.to_owned(), Value::Integer(value));
                 }

@@ -13,7 +13,8 @@
 //!
 //! Taken anew since: executions of kernels with a partition by class, whose texts became portable
 //! WGSL, with a function more for the width that a workgroup's barriers depend on; runs of `hot_loops` and `sparse`,
-//! which have a kernel more; the lanes that `sparse/attention_separate` expects, whose formula is rounded in
+//! which have a kernel more, as of `occupancy`, `shuffle` and `vote` since; `vote/early_exit`, whose vote's branch has work of
+//! its own to be counted; the lanes that `sparse/attention_separate` expects, whose formula is rounded in
 //! another place.
 
 use std::collections::{BTreeMap, BTreeSet};
