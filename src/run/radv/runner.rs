@@ -119,10 +119,11 @@ impl RadvRunner {
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
     ) -> Result<Vec<Executed>, RunError> {
-        self.execute_all(launch, buffers, None)
+        self.execute_all(launch, buffers, u64::MAX, None)
     }
 
-    /// As [`Self::execute`], with faults planted ([`amd::run_disturbed`]).
+    /// As [`Self::execute`], with faults planted ([`amd::run_disturbed`]); the waves of a dispatch may execute
+    /// `all_steps_max` instructions together.
     ///
     /// # Errors
     ///
@@ -131,21 +132,24 @@ impl RadvRunner {
         &self,
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
+        all_steps_max: u64,
         after: &mut Disturb<'_>,
     ) -> Result<Vec<Executed>, RunError> {
-        self.execute_all(launch, buffers, Some(after))
+        self.execute_all(launch, buffers, all_steps_max, Some(after))
     }
 
     fn execute_all(
         &self,
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
+        all_steps_max: u64,
         mut after: Option<&mut Disturb<'_>>,
     ) -> Result<Vec<Executed>, RunError> {
         let programs = programs(launch)?;
         let mut done = Vec::new();
         for pair in launch.dispatches.iter().zip(programs.iter()) {
-            done.push(self.dispatch(launch, pair, buffers, after.as_deref_mut())?);
+            let limits = (self.steps_max, all_steps_max);
+            done.push(self.dispatch(launch, pair, buffers, limits, after.as_deref_mut())?);
         }
         Ok(done)
     }
@@ -155,6 +159,7 @@ impl RadvRunner {
         launch: &Launch,
         (dispatch, program): (&Dispatch, &Program),
         buffers: &mut BTreeMap<String, Vec<u8>>,
+        limits: (u64, u64),
         after: Option<&mut Disturb<'_>>,
     ) -> Result<Executed, RunError> {
         let compiled = self.compile(launch, program)?;
@@ -167,7 +172,7 @@ impl RadvRunner {
         };
         let bindings = bindings(program)?;
         let outcome =
-            run(launch, (&compiled.code, &bindings), workgroups, (buffers, self.steps_max), after)?;
+            run(launch, (&compiled.code, &bindings), workgroups, (buffers, limits), after)?;
         let entry_point = dispatch.entry_point.clone();
         Ok(Executed { entry_point, workgroups, compiled, outcome })
     }
@@ -407,7 +412,7 @@ fn run(
     launch: &Launch,
     (code, bindings): (&amd::Code, &[Binding]),
     workgroups: [u32; 3],
-    (buffers, steps_max): (&mut BTreeMap<String, Vec<u8>>, u64),
+    (buffers, (steps_max, all_steps_max)): (&mut BTreeMap<String, Vec<u8>>, (u64, u64)),
     after: Option<&mut Disturb<'_>>,
 ) -> Result<Outcome, RunError> {
     let mut memory = AmdMemory::new();
@@ -425,8 +430,13 @@ fn run(
     let addresses: Vec<u32> = (0..last)
         .map(|group| memory.add_set(sets.get(&group).map_or(&[], Vec::as_slice)))
         .collect();
-    let launched =
-        amd::WaveLaunch { workgroups, sets: &addresses, immediates: &launch.immediates, steps_max };
+    let launched = amd::WaveLaunch {
+        workgroups,
+        sets: &addresses,
+        immediates: &launch.immediates,
+        steps_max,
+        all_steps_max,
+    };
     let outcome = match after {
         None => amd::run(code, &launched, &mut memory),
         Some(after) => amd::run_disturbed(code, &launched, &mut memory, after),
@@ -436,7 +446,9 @@ fn run(
     }
     outcome.map_err(|error| {
         let kind = match error {
-            amd::DispatchError::Steps { .. } => RunErrorKind::StepLimit,
+            amd::DispatchError::Steps { .. } | amd::DispatchError::AllSteps { .. } => {
+                RunErrorKind::StepLimit
+            }
             amd::DispatchError::Fault { .. } | amd::DispatchError::End { .. } => {
                 RunErrorKind::Unsupported
             }

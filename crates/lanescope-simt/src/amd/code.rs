@@ -20,7 +20,8 @@ pub enum Start {
     Grid,
     /// The workgroup's place along an axis: 0 is x.
     Workgroup(u8),
-    /// The number of waves in bits 0 to 5, the wave's own number in bits 6 to 11.
+    /// The number of waves in bits 0 to 5, the wave's own number in bits 6 to 11 and 20 to 24: Mesa reads
+    /// the former up to 22, the latter on gfx10.3 and later since.
     WaveNumber,
     /// Words of the immediate address space from byte n on, so many.
     Immediates(u32, u8),

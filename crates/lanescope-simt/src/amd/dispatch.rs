@@ -31,6 +31,10 @@ pub const RESIDENT: usize = 16;
 /// Instructions of one turn of a wave.
 pub const TURN: u64 = 4_000;
 
+/// What each byte of the local data share holds before anything is written: on hardware what ran before, so
+/// that code which relies on zeros must not find them.
+const LOCAL_AT_START: u8 = 0xa5;
+
 /// When a planted fault is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
@@ -137,6 +141,8 @@ pub struct WaveLaunch<'a> {
     pub immediates: &'a [u8],
     /// The most instructions that one wave may execute.
     pub steps_max: u64,
+    /// The most instructions that all waves together may execute.
+    pub all_steps_max: u64,
 }
 
 /// Why a dispatch ended early.
@@ -159,6 +165,12 @@ pub enum DispatchError {
         limit: u64,
         /// The workgroup.
         workgroup: [u32; 3],
+    },
+    /// The waves are over the limit that they have together.
+    #[error("the waves of a dispatch executed more than {limit} instructions together")]
+    AllSteps {
+        /// The limit.
+        limit: u64,
     },
     /// The waves of a workgroup wait at a barrier for one that has ended, or the code ran past its
     /// end.
@@ -217,6 +229,8 @@ pub fn run_disturbed(
     let mut machine = Machine {
         code,
         limit: launch.steps_max,
+        all_limit: launch.all_steps_max,
+        taken: 0,
         memory,
         counts: vec![Counts::default(); code.instructions().len()],
         hook,
@@ -293,7 +307,11 @@ impl Group {
             scalars(&mut wave, code, launch, place, (number, count));
             (wave, State::Ready, 0)
         });
-        Self { place, waves: waves.collect(), local: vec![0; facts.local_bytes as usize] }
+        Self {
+            place,
+            waves: waves.collect(),
+            local: vec![LOCAL_AT_START; facts.local_bytes as usize],
+        }
     }
 }
 
@@ -319,7 +337,9 @@ fn scalars(
                 }
             }
             Start::Workgroup(axis) => wave.set_scalar(register, place[usize::from(axis) % 3]),
-            Start::WaveNumber => wave.set_scalar(register, count | number << 6),
+            Start::WaveNumber => {
+                wave.set_scalar(register, count | number << 6 | number << 20);
+            }
             Start::Immediates(offset, words) => {
                 let from = launch.immediates.get(offset as usize..).unwrap_or_default();
                 let (given, _) = from.as_chunks::<4>();
@@ -335,6 +355,9 @@ fn scalars(
 struct Machine<'a, F> {
     code: &'a Code,
     limit: u64,
+    all_limit: u64,
+    /// Instructions of all waves so far.
+    taken: u64,
     memory: &'a mut AmdMemory,
     counts: Vec<Counts>,
     hook: F,
@@ -349,8 +372,12 @@ impl<F: FnMut(&mut Wave, &Instruction, Moment)> Machine<'_, F> {
                 let (then, taken) = self.wave(wave, local, *place)?;
                 *state = then;
                 *steps += taken;
+                self.taken += taken;
                 if *steps > self.limit {
                     return Err(DispatchError::Steps { limit: self.limit, workgroup: *place });
+                }
+                if self.taken > self.all_limit {
+                    return Err(DispatchError::AllSteps { limit: self.all_limit });
                 }
             }
         }

@@ -42,20 +42,25 @@ pub fn push(wave: &mut Wave, i: &Fields, _: &mut Reach<'_>) -> Result<(), Fault>
     Ok(())
 }
 
-/// Each lane reads the lane that the constant pattern names: within quads where bit 15 is set, else
-/// by masks that are applied to its number.
+/// Each lane reads the lane that the constant pattern names: by masks that are applied to its number;
+/// within quads where bit 15 is set; where bit 14 is as well, as a rotation among the lanes whose numbers are
+/// alike in the bits of 0 to 4 that are set, by as many lanes as bits 5 to 9 say, down where bit 10 is set.
 ///
 /// # Errors
 ///
-/// [`Fault::Unknown`] for rotations and for the pattern of Fourier transforms.
+/// [`Fault::Unknown`] for the pattern of Fourier transforms.
 pub fn swizzle(wave: &mut Wave, i: &Fields, _: &mut Reach<'_>) -> Result<(), Fault> {
     let pattern = i.access.offset as usize | (i.access.offset_second as usize) << 8;
-    if pattern >= 0xc000 {
-        return Err(Fault::Unknown("ds_swizzle_b32 as a rotation or for Fourier transforms"));
+    if pattern >= 0xe000 {
+        return Err(Fault::Unknown("ds_swizzle_b32 for Fourier transforms"));
     }
     move_lanes(wave, i, 0, |_, _| {
         std::array::from_fn(|lane| {
-            if pattern >= 0x8000 {
+            if pattern >= 0xc000 {
+                let (alike, by) = (pattern & 31, pattern >> 5 & 31);
+                let turned = if pattern >> 10 & 1 == 0 { lane + by } else { lane + 32 - by };
+                lane & alike | turned & 31 & !alike
+            } else if pattern >= 0x8000 {
                 (lane & !3) + (pattern >> (2 * (lane & 3)) & 3)
             } else {
                 (lane & (pattern & 31) | pattern >> 5 & 31) ^ (pattern >> 10 & 31)

@@ -167,6 +167,7 @@ fn execute(
         sets: &[set],
         immediates: &[],
         steps_max: 10_000,
+        all_steps_max: 30_000,
     };
     let outcome = run(&code, &launch, &mut memory);
     let words = |bytes: Vec<u8>| {
@@ -223,6 +224,19 @@ fn lanes_are_moved_through_the_crossbar() {
 }
 
 #[test]
+fn lanes_rotate_among_eight() {
+    let turned: [(u32, fn(u32) -> u32); 2] = [(0xc078, |lane| lane + 3), (0xc478, |lane| lane + 5)];
+    for (pattern, from) in turned {
+        let mut words = SHARE.to_vec();
+        // In place of what goes through the memory: three lanes up or down, bits 3 and 4 alike.
+        words.splice(4..12, [0xd8d4_0000 | pattern, 0x0300_0000]);
+        let (buffers, ..) = execute(&words, facts(32, 32), 1, &[vec![0; 32]]);
+        let expected: Vec<u32> = (0..32).map(|lane| lane & 24 | from(lane) & 7).collect();
+        assert_eq!(buffers[0], expected, "{pattern:#x}");
+    }
+}
+
+#[test]
 fn a_loop_runs_as_often_as_its_counter_says() {
     let (buffers, code, outcome) = execute(LOOP, facts(32, 32), 1, &[vec![0; 32]]);
     assert_eq!(buffers[0], vec![3; 32]);
@@ -264,6 +278,9 @@ fn an_endless_loop_ends_with_an_error() {
     let words = [0xbf82_ffff, 0xbf81_0000];
     let (_, _, outcome) = execute(&words, facts(32, 32), 1, &[]);
     assert_eq!(outcome.unwrap_err(), DispatchError::Steps { limit: 10_000, workgroup: [0, 0, 0] });
+    // Eight waves are over what all may execute before one is over its own limit.
+    let (_, _, outcome) = execute(&words, facts(32, 32), 8, &[]);
+    assert_eq!(outcome.unwrap_err(), DispatchError::AllSteps { limit: 30_000 });
 }
 
 #[test]
