@@ -77,7 +77,9 @@ impl Compiler {
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: the structures live until the call returns.
         let instance =
-            unsafe { entry.create_instance(&info, None) }.map_err(to_failure("starting Vulkan"))?;
+            unsafe { entry.create_instance(&info, None) }.map_err(|error| {
+                format!("starting Vulkan failed: {error}; Debian and Ubuntu have RADV in mesa-vulkan-drivers")
+            })?;
         // SAFETY: the instance is alive; so in all calls below.
         let devices = unsafe { instance.enumerate_physical_devices() }
             .map_err(to_failure("listing Vulkan's devices"))?;

@@ -57,8 +57,7 @@ impl CodeSource {
                 return Ok((Self::new(place, Origin::Driver(Box::new(compiler))), driver));
             }
             Ok(compiler) => format!("RADV gives {}, not {}", compiler.name, place.family),
-            // Where RADV is not installed, that is what is missing, whatever Vulkan says.
-            Err(why) => super::environment(place.family).err().unwrap_or(why),
+            Err(why) => why,
         };
         #[cfg(not(target_os = "linux"))]
         let why = "Mesa's RADV is on Linux only".to_owned();
