@@ -69,7 +69,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     let most = points().map(|(x, _)| x).fold(f64::NEG_INFINITY, f64::max);
     let frame = ChartFrame {
         left: LEFT,
-        right: WIDTH - MARGIN - room.clamp(60, 400) - 20,
+        right: WIDTH - MARGIN - room.clamp(60, 460) - 20,
         top: TOP,
         bottom: HEIGHT - 60,
         pad: 24,

@@ -94,6 +94,13 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
         if !available.has_adapters() {
             writeln!(out, "{}", devices::install_text())?;
         }
+        for back_end in &BACK_ENDS {
+            if let Places::Form { missing, .. } = back_end.places
+                && let Some(missing) = missing()
+            {
+                writeln!(out, "{}", fold(&missing, "  ", terminal_columns()))?;
+            }
+        }
     }
     if examined.iter().all(|examined| examined.device.is_none()) {
         return Ok(Exit::NoDevice);
