@@ -416,7 +416,7 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<MissGroup> {
 
 /// What is said where the record does not say why.
 const NO_REASON: &str = "The record does not say why. Counting gives every operation the same weight: latencies, memory, and what the \
-     compiler makes of the source, are not in it. --counters reads what a device of CUDA executed.";
+     compiler makes of the source, are not in it. A device of CUDA counts what it executed, where it is asked.";
 
 /// What the record knows of why a time is not what its operations predict, or its baseline's is not; nothing where
 /// it knows nothing. `faster` says that it took less than predicted.

@@ -231,6 +231,25 @@ fn systems() {
         assert_eq!(of.len(), 244, "{record}");
         assert_eq!(of[claim], verdict, "{record}: {claim}");
     }
+    // All verdicts of each: holds, holds only where, contradicted, not testable here, no claim about machines.
+    let counts = [
+        ("simulator/claims-widths", [65, 11, 32, 130, 6]),
+        ("lavapipe-8/claims-all", [51, 0, 25, 162, 6]),
+        ("swiftshader/claims-all", [53, 0, 23, 162, 6]),
+        ("h200-vulkan/claims-all", [108, 5, 67, 58, 6]),
+        ("h200-cuda/claims-all", [124, 5, 80, 29, 6]),
+    ];
+    let words = [
+        "holds",
+        "holds only where",
+        "contradicted",
+        "not testable here",
+        "no claim about machines",
+    ];
+    for (record, expected) in counts {
+        let of = |word: &str| found[record].values().filter(|verdict| *verdict == word).count();
+        assert_eq!(words.map(of), expected, "{record}");
+    }
 }
 
 /// Without a driver: what counting decides is decided, and what it does not is said to need more.
@@ -248,4 +267,21 @@ fn quick() {
     // The record says what the run said, claim by claim.
     let again: Vec<&str> = families.into_iter().chain(["--from", "run"]).collect();
     assert_eq!(verdicts(&folder, &again), found);
+    // As a table and as Markdown, each claim once; and on the run's page.
+    let told = |form: &str| {
+        let all = [&["claims", form], &again[..]].concat();
+        let (code, text, errors) = program::parts(&program::run(&folder, &[], &all));
+        assert_eq!(code, 0, "{errors}");
+        text
+    };
+    let (table, markdown) = (told("--csv"), told("--markdown"));
+    assert_eq!(table.lines().count(), 1 + found.len(), "{table}");
+    let page = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("id=\"claims\""));
+    for (id, verdict) in &found {
+        assert!(table.contains(&format!("{id},")), "{id}");
+        assert!(markdown.contains(&format!("`{id}`")), "{id}");
+        let decided = !["not testable here", "no claim about machines"].contains(&verdict.as_str());
+        assert!(!decided || page.contains(id.as_str()), "{id}");
+    }
 }
