@@ -91,17 +91,20 @@ fn sentence(table: &CurveTable) -> Option<String> {
     let of = if sweeps().count() > 1 { format!("; {}", series.name) } else { String::new() };
     let first = table.devices.split(", ").next().unwrap_or_default();
     // A curve's name may say the device.
-    let devices =
-        if series.name.starts_with(first) { String::new() } else { format!("; {}", table.devices) };
+    let several = table.devices.contains("; ");
+    let devices = if several || series.name.starts_with(first) {
+        String::new()
+    } else {
+        format!("; {}", table.devices)
+    };
+    let y = table.y_label.split(';').next().unwrap_or_default();
     Some(format!(
-        "{}: {} at {}, the most, and {} at {}, the least (x: {}; y: {}{of}{devices}).",
+        "{}: {} at {}, the most, and {} at {}, the least ({y}{of}{devices}).",
         table.title,
         text::ratio(most.1),
         most.0,
         text::ratio(least.1),
         least.0,
-        table.x_label,
-        table.y_label,
     ))
 }
 

@@ -99,7 +99,9 @@ pub use sorting::{
     speed_sheets, stages,
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
-pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
+pub use summary::{
+    DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, paired_times, summary,
+};
 pub use totals::calls::{Frame, Site};
 pub use totals::{by_call_site, by_function, frames};
 pub use traces::{

@@ -271,8 +271,11 @@ fn find_certain_ratios(
 /// The largest ratio of times on a device, beside what counting predicts.
 fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
     let size = |ratio: &PairedRatio| ratio.median.ln().abs();
-    let (row, ratio) =
-        find_certain_ratios(device).max_by(|a, b| size(a.1).total_cmp(&size(b.1)))?;
+    // Of the most usual launches.
+    let least = find_certain_ratios(device).map(|(row, _)| row.unusual).min();
+    let (row, ratio) = find_certain_ratios(device)
+        .filter(|(row, _)| Some(row.unusual) == least)
+        .max_by(|a, b| size(a.1).total_cmp(&size(b.1)))?;
     let interval = ratio.interval.map_or(String::new(), |interval| {
         format!(" (99 % interval {} to {})", text::ratio(interval.low), text::ratio(interval.high))
     });
@@ -355,13 +358,15 @@ fn describe_predictions(device: &DeviceSummary, said: &SummaryRow) -> Option<Str
         String::new()
     } else {
         format!(
-            ", furthest off for {} with {} for {}",
+            ", furthest off for {}: {} predicted, {} measured",
             name(device, row),
             text::ratio(*predicted),
             text::ratio(ratio.median)
         )
     };
-    Some(format!("; it is within a tenth for {near} of {all} ratios{furthest}"))
+    Some(format!(
+        "; it is within a tenth for {near} of {all} ratios that are told from 1{furthest}"
+    ))
 }
 
 /// Whether devices count what the simulator counts.
@@ -483,7 +488,7 @@ fn more_dispatches(
     };
     let own = dispatches(&row.kernel, Some(&row.parameters))?;
     let other = dispatches(row.baseline.as_deref()?, None)?;
-    let cost = "each takes time to start, and waits for the one before it";
+    let cost = "each waits for the one before it, and leaves the device idle where it is small";
     match (faster, own > other, other > own) {
         (false, true, _) => {
             Some(format!("The kernel is {own} dispatches, and its baseline {other}: {cost}."))

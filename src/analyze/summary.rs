@@ -228,16 +228,19 @@ fn time_ratio(run: &Run, measurement: &Measurement, base: &Measurement) -> TimeR
     if plausibility(run, base).is_removed() {
         return TimeRatio::Withheld(Tag::BaselineWorkRemoved);
     }
-    let divisors = ticks_by_round(base);
-    let pairs: Vec<(f64, f64)> = ticks_by_round(measurement)
+    paired_times(measurement, base)
+        .map_or(TimeRatio::Withheld(Tag::NotInterleaved), TimeRatio::Measured)
+}
+
+/// One launch's time over another's, pair by pair; `None` where they were not sampled side by side.
+pub fn paired_times(dividend: &Measurement, divisor: &Measurement) -> Option<PairedRatio> {
+    let divisors = ticks_by_round(divisor);
+    let pairs: Vec<(f64, f64)> = ticks_by_round(dividend)
         .into_iter()
         .filter_map(|(round, dividend)| Some((dividend, *divisors.get(&round)?)))
         .collect();
     // Rounds of different groups may bear the same numbers: side by side means overlapping in time.
-    match paired_ratio(&pairs) {
-        Some(paired) if overlap(measurement, base) => TimeRatio::Measured(paired),
-        _ => TimeRatio::Withheld(Tag::NotInterleaved),
-    }
+    paired_ratio(&pairs).filter(|_| overlap(dividend, divisor))
 }
 
 /// Collects the findings of a row.

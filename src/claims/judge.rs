@@ -210,10 +210,8 @@ fn decide(
         let mut conditions: Vec<String> =
             limited.iter().map(|(condition, _)| condition.clone()).collect();
         conditions.dedup();
-        let said: Vec<String> = limited
-            .iter()
-            .map(|(condition, said)| format!("where not {condition}: {said}"))
-            .collect();
+        let said: Vec<String> =
+            limited.iter().map(|(_, said)| format!("elsewhere not: {said}")).collect();
         return (Verdict::HoldsOnlyWhere(conditions.join(", and ")), reason(&said), figures);
     }
     if !open.is_empty() {
@@ -369,6 +367,9 @@ fn judgements(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Ju
     }
 }
 
+/// How far off a figure may be, as a part of it, before that is told.
+const TOLD_MIN: f64 = 0.1;
+
 /// What a figure has to be.
 struct Limits {
     min: f64,
@@ -385,6 +386,7 @@ impl Limits {
         };
         let (min, max) = (value(min, f64::NEG_INFINITY)?, value(max, f64::INFINITY)?);
         let words = match (min.is_finite(), max.is_finite()) {
+            (true, true) if (max - min).abs() <= ROUNDING * max.abs() => number(min),
             (true, true) => format!("{} to {}", number(min), number(max)),
             (true, false) => format!("at least {}", number(min)),
             _ => format!("at most {}", number(max)),
@@ -396,7 +398,13 @@ impl Limits {
     fn about(to: &Formula, within: f64, names: &Names) -> Option<Self> {
         let to = formula::evaluate(to, names).ok()?;
         let reach = if to == 0.0 { within } else { to.abs() * within };
-        Some(Self { min: to - reach, max: to + reach, words: number(to) })
+        let (min, max) = (to - reach, to + reach);
+        // How far off still counts is told where it is much.
+        let words = match within >= TOLD_MIN {
+            true => format!("{}, {} to {} counting as that", number(to), number(min), number(max)),
+            false => number(to),
+        };
+        Some(Self { min, max, words })
     }
 
     fn judge(self, says: &str, point: Point) -> Judgement {

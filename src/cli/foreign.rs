@@ -10,7 +10,11 @@ pub(crate) fn text(file: &str, text: &str) -> Option<String> {
         lines().find(|(_, line)| starts.iter().any(|start| line.starts_with(start)))
     };
     let any = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if line_with(&["#version"]).is_some() || any(&["gl_GlobalInvocationID", "local_size_x"]) {
+    let by_name = [".comp", ".glsl"].iter().any(|ending| file.ends_with(ending));
+    if by_name
+        || line_with(&["#version"]).is_some()
+        || any(&["gl_GlobalInvocationID", "local_size_x"])
+    {
         return Some(format!(
             "{file} is GLSL, and lanescope reads WGSL and SPIR-V: `glslangValidator -V -g -S comp {file} \
              -o shader.spv` makes SPIR-V of it whose lines are the GLSL's, then `lanescope profile \
@@ -62,5 +66,6 @@ mod tests {
             assert!(said.contains(words), "{given}: {said}");
         }
         assert_eq!(text("x", "fn main() { let = 3; }"), None);
+        assert!(text("x.comp", "void main() {}").is_some_and(|said| said.contains("is GLSL")));
     }
 }

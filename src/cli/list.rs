@@ -39,7 +39,7 @@ fn show(
     let mut family = "";
     for kernel in kernels {
         let description = &kernel.description;
-        let beside = if description.in_default_set { "" } else { " (not in the default set)" };
+        let beside = if description.in_default_set { " (runs where none is named)" } else { "" };
         let alone = match kernel.language {
             KernelLanguage::Wgsl => "",
             KernelLanguage::Cuda => " (CUDA C++, on cuda:N alone)",

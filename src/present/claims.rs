@@ -50,13 +50,23 @@ pub fn claims_table(judged: &[Judged]) -> Table {
 
 /// The figure that decided: one that is not as claimed, else the first.
 fn decisive(judged: &Judged) -> Option<&crate::claims::Figure> {
-    let against = judged.figures.iter().find(|figure| figure.as_claimed == Some(false));
-    against.or_else(|| judged.figures.iter().find(|figure| figure.as_claimed == Some(true)))
+    let first = |wanted| judged.figures.iter().find(|figure| figure.as_claimed == Some(wanted));
+    // What holds is repeated by what is as claimed, whatever other devices say.
+    match judged.verdict {
+        Verdict::Holds => first(true).or_else(|| first(false)),
+        _ => first(false).or_else(|| first(true)),
+    }
 }
 
 /// A verdict in words, with what stands behind it.
 pub fn verdict_text(verdict: &Verdict) -> String {
     match verdict {
+        // `at 2 of 8 points`, `on lavapipe`.
+        Verdict::HoldsOnlyWhere(condition)
+            if ["at ", "on "].iter().any(|word| condition.starts_with(word)) =>
+        {
+            format!("holds only {condition}")
+        }
         Verdict::HoldsOnlyWhere(condition) => format!("holds only where {condition}"),
         other => other.name().to_owned(),
     }
@@ -88,7 +98,16 @@ fn by_family(judged: &[Judged]) -> BTreeMap<&str, Vec<&Judged>> {
 pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
     let mut text = String::new();
     let several = judged.len() > 1;
-    for (family, claims) in by_family(judged) {
+    if several {
+        let _ = writeln!(text, "{}\n", fold(&claims_counted(judged), "", columns));
+    }
+    let is_open =
+        |claim: &&Judged| matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
+    // What is not decided comes last.
+    let mut families: Vec<_> = by_family(judged).into_iter().collect();
+    families.sort_by_key(|(_, claims)| claims.iter().all(|claim| is_open(claim)));
+    for (family, mut claims) in families {
+        claims.sort_by_key(is_open);
         let _ = writeln!(text, "{family}");
         for claim in claims {
             let head = format!("  {}: ", claim.claim.id);

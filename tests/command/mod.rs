@@ -447,7 +447,8 @@ fn first_minutes() {
     told(&["x.wgsl"], "lanescope profile x.wgsl");
     told(&["profiel", "x.wgsl"], "lanescope profile x.wgsl");
     told(&["profiel"], "if it was to be a command, did you mean profile?");
-    told(&["profile", "x.wgsl", "--n", "-5"], "it is no whole number; 65536, 1e6, 2^20");
+    told(&["profile", "x.wgsl", "--n", "-5"], "it is negative; 65536, 1e6, 2^20");
+    told(&["profile", "x.wgsl", "--n", "1.5"], "it is no whole number; 65536, 1e6, 2^20");
     let write = |name: &str, bytes: &[u8]| program::write(&folder.path().join(name), bytes);
     write("x.comp", b"#version 450\nlayout(local_size_x = 64) in;\nvoid main() {}\n");
     told(&["profile", "x.comp"], "x.comp is GLSL");

@@ -219,6 +219,10 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
         value.ok_or_else(|| wrong(format!("no `{what}` of {id}")))
     });
     let of = Arc::clone(records);
+    environment.add_function("over", move |record: String, dividend: String, divisor: String| {
+        Ok::<_, Error>(over(&*of.run(&record)?, &dividend, &divisor)?.map(Made::from))
+    });
+    let of = Arc::clone(records);
     environment.add_function("latency", move |record: String, operation: String, load: String| {
         latency(&*of.run(&record)?, &operation, &load)
     });
@@ -528,6 +532,35 @@ fn ratio_text(run: &Run, selection: &str) -> Result<String, Error> {
         other => Err(wrong(format!("the ratio of `{selection}`: {other:?}"))),
     }
 }
+
+/// The time of one launch over that of another, of those that were sampled side by side; `None`, a dash, where none
+/// were. Several such pairs that differ by over a hundredth are an error.
+fn over(run: &Run, dividend: &str, divisor: &str) -> Result<Option<f64>, Error> {
+    let [above, below] = [Selection::parse(dividend)?, Selection::parse(divisor)?];
+    let all = |wanted: &Selection| {
+        let means = |m: &&Measurement| {
+            m.time.is_some() && wanted.means(&m.kernel, &m.parameters, Some(&m.device))
+        };
+        run.measurements.iter().filter(means).collect::<Vec<_>>()
+    };
+    let (above, below) = (all(&above), all(&below));
+    if above.is_empty() || below.is_empty() {
+        return Err(wrong(format!("no times of `{dividend}` or of `{divisor}`")));
+    }
+    let pairs = above.iter().flat_map(|a| below.iter().map(move |b| (a, b)));
+    let pairs = pairs.filter(|(a, b)| a.device == b.device);
+    let ratios: Vec<f64> =
+        pairs.filter_map(|(a, b)| Some(analyze::paired_times(a, b)?.median)).collect();
+    let (least, most) =
+        ratios.iter().fold((f64::MAX, 0.0_f64), |(least, most), r| (least.min(*r), most.max(*r)));
+    if most > least * OVER_APART {
+        return Err(wrong(format!("`{dividend}` over `{divisor}`: {ratios:?}")));
+    }
+    Ok(ratios.first().copied())
+}
+
+/// How far several ratios of the same two launches may lie apart.
+const OVER_APART: f64 = 1.02;
 
 /// The median times of a launch's dispatches with these entry points, `a|b`, or `*` for all, in order, ns.
 fn stages(run: &Run, selection: &str, entries: &str) -> Result<Vec<f64>, Error> {

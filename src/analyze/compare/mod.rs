@@ -81,6 +81,9 @@ pub struct ComparisonRow {
     pub flags: Vec<Flag>,
 }
 
+/// The most kernels that are named where launches have no counterpart.
+const KERNELS_NAMED: usize = 4;
+
 /// A measurement that has no counterpart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotCompared {
@@ -136,22 +139,30 @@ impl ComparisonRow {
 }
 
 impl Comparison {
-    /// What has no counterpart and why, a sentence for all launches of a kernel on a device for which the reason is
-    /// the same.
+    /// What has no counterpart and why, a sentence for all launches on a device for which the reason is the same.
     pub fn describe_not_compared(&self) -> Vec<String> {
-        let mut groups: IndexMap<(usize, &str, &str, &str), Vec<&NotCompared>> = IndexMap::new();
+        let mut groups: IndexMap<(usize, &str, &str), Vec<&NotCompared>> = IndexMap::new();
         for missing in &self.not_compared {
-            let NotCompared { side, kernel, label, reason, .. } = missing;
+            let NotCompared { side, label, reason, .. } = missing;
             // Which other parameters there are is told for one launch alone.
             let reason = reason.split(" (").next().unwrap_or(reason);
-            groups.entry((*side, kernel, label, reason)).or_default().push(missing);
+            groups.entry((*side, label, reason)).or_default().push(missing);
         }
-        let sentence = |((side, kernel, label, reason), all): (_, Vec<&NotCompared>)| match &all[..]
-        {
+        let sentence = |((side, label, reason), all): (_, Vec<&NotCompared>)| match &all[..] {
             [one] => one.sentence(),
             many => {
                 let (side, count) = (if side == 0 { "A" } else { "B" }, many.len());
-                format!("only in {side}: {count} launches of {kernel} on {label}: {reason}")
+                let mut kernels: Vec<&str> = Vec::new();
+                for missing in many {
+                    if !kernels.contains(&missing.kernel.as_str()) {
+                        kernels.push(&missing.kernel);
+                    }
+                }
+                let more = kernels.len().saturating_sub(KERNELS_NAMED);
+                kernels.truncate(KERNELS_NAMED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let kernels = kernels.join(", ");
+                format!("only in {side}: {count} launches of {kernels}{more} on {label}: {reason}")
             }
         };
         groups.into_iter().map(sentence).collect()

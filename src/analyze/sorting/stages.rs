@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analyze::names::{SIZE, device_label, short_name};
+use crate::analyze::names::{SIZE, device_label, parameters_text, short_name};
 use crate::analyze::usual::{Usual, keep_usual};
 use crate::record::{Run, StageNote, Value};
 use crate::units::Nanoseconds;
@@ -106,6 +106,11 @@ pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
             None => unknown += 1,
         }
     }
+    // Of a launch that was timed several times the first stands.
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    stacks.retain(|StageStack { label, kernel, parameters, .. }| {
+        known.insert(format!("{label} {kernel} {}", parameters_text(parameters, &[])))
+    });
     // Sizes that were measured last stand where they belong; at one size the order stays.
     stacks.sort_by_key(size);
     (!stacks.is_empty())
