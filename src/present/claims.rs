@@ -105,7 +105,7 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
         |claim: &&Judged| matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
     // What is not decided comes last.
     let mut families: Vec<_> = by_family(judged).into_iter().collect();
-    families.sort_by_key(|(_, claims)| claims.iter().all(|claim| is_open(claim)));
+    families.sort_by_key(|(_, claims)| claims.iter().all(is_open));
     for (family, mut claims) in families {
         claims.sort_by_key(is_open);
         let _ = writeln!(text, "{family}");
