@@ -297,7 +297,8 @@ fn matrices(launch: &Launch) -> Result<Expected, String> {
     let (a, mut b) = (floats(launch, "a")?, floats(launch, "b")?);
     for (factor, held) in a.as_chunks::<16>().0.iter().zip(b.as_chunks_mut::<16>().0) {
         for _ in 0..steps {
-            let element = |at: usize| (0..4).map(|k| factor[at / 4 * 4 + k] * held[4 * k + at % 4]).sum();
+            let element =
+                |at: usize| (0..4).map(|k| factor[at / 4 * 4 + k] * held[4 * k + at % 4]).sum();
             *held = std::array::from_fn(element);
         }
     }
