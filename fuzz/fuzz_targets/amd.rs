@@ -34,8 +34,13 @@ fuzz_target!(|data: &[u8]| {
     let number = memory.add(vec![option & 0x7f; 512]);
     let descriptors = [memory.descriptor(number)];
     let set = memory.add_set(&descriptors);
-    let launch =
-        WaveLaunch { workgroups: [2, 1, 1], sets: &[set], immediates: &[], steps_max: 2_000, all_steps_max: u64::MAX };
+    let launch = WaveLaunch {
+        workgroups: [2, 1, 1],
+        sets: &[set],
+        immediates: &[],
+        steps_max: 2_000,
+        all_steps_max: u64::MAX,
+    };
     if let Ok(outcome) = run(&code, &launch, &mut memory) {
         for counts in &outcome.counts {
             assert!(counts.lanes <= counts.executions * u64::from(wave));

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use lanescope::instrument::{InstrumentError, Instrumented, CounterScheme, Options};
+use lanescope::instrument::{CounterScheme, InstrumentError, Instrumented, Options};
 use lanescope::program::{Program, emit_all};
 use lanescope_fuzz::{input, let_panics_unwind, mutate, programs};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};

@@ -39,8 +39,11 @@ fn check(text: &str, entry_point: &str, n: u64) {
     let written = template(&request).expect("what has a launch has a launch file");
     let description = Description::parse("fuzz.toml", &written)
         .unwrap_or_else(|error| panic!("{error}\n{written}"));
-    let request =
-        ProfileRequest { description: Some(("fuzz.toml".to_owned(), description)), n: None, ..request };
+    let request = ProfileRequest {
+        description: Some(("fuzz.toml".to_owned(), description)),
+        n: None,
+        ..request
+    };
     let second = prepare(&request, &mut |file| Err(format!("no {file}")))
         .unwrap_or_else(|error| panic!("{error}\n{written}"));
     let (first, second) = (first.launch, second.launch);
