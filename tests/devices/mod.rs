@@ -213,7 +213,7 @@ fn collectives(driver: &Driver) {
     assert_eq!(code, if may_end { 5 } else { 0 }, "{stderr}");
     let kernels: std::collections::BTreeSet<&str> =
         run.measurements.iter().map(|measurement| measurement.kernel.as_str()).collect();
-    assert_eq!(kernels.len(), 13, "{kernels:?}");
+    assert_eq!(kernels.len(), 15, "{kernels:?}");
     let ends = |measurement: &&Measurement| {
         may_end && measurement.kernel == "shuffle/operations" && measurement.device == device
     };
