@@ -534,7 +534,7 @@ fn ratio_text(run: &Run, selection: &str) -> Result<String, Error> {
 }
 
 /// The time of one launch over that of another, of those that were sampled side by side; `None`, a dash, where none
-/// were. Several such pairs that differ by over a hundredth are an error.
+/// were. Several such pairs that lie further apart than [`OVER_APART`] are an error.
 fn over(run: &Run, dividend: &str, divisor: &str) -> Result<Option<f64>, Error> {
     let [above, below] = [Selection::parse(dividend)?, Selection::parse(divisor)?];
     let all = |wanted: &Selection| {
