@@ -110,8 +110,8 @@ pub use traces::{
 };
 pub use traffic::{TrafficRow, traffic_beside_counters};
 pub use width_costs::{
-    CostRatio, MachineModels, SEEDED_SIZE_MAX, WIDTHS_COMPARED, WidthCost, WidthWork, width_costs,
-    width_sentences,
+    CostRatio, DearestPlace, MachineModels, SEEDED_SIZE_MAX, WIDTHS_COMPARED, WidthCost, WidthWork,
+    width_costs, width_sentences,
 };
 pub use width_profile::{BlamedLine, ShapeCost, WidthProfile};
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};

@@ -3,11 +3,13 @@
 //! Input: a run whose simulators kept traces. Output: a sheet for each family and form, a panel for each
 //! kernel and width. Masks are as recorded; which operations a step has follows from its block.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 
 use super::names::{FORM, device_label, family, is_simulated, parameters_text, short_name};
 use super::usual::Usual;
-use crate::record::{Dispatch, Measurement, Run, Status, Trace};
+use crate::record::{Dispatch, Measurement, Run, Status, Trace, Value};
 use crate::units::{BlockId, Ratio, Width};
 
 /// The most kernels on a sheet.
@@ -26,6 +28,8 @@ pub struct TraceSheet {
     pub family: String,
     /// The form; `None` if there is none.
     pub form: Option<String>,
+    /// The parameters that all rows share.
+    pub shared: String,
     /// A row for each kernel, with a panel for each width.
     pub rows: Vec<TraceRow>,
     /// Kernels beyond what a sheet holds.
@@ -39,7 +43,7 @@ pub struct TraceSheet {
 pub struct TraceRow {
     /// The kernel's short name.
     pub kernel: String,
-    /// Its other parameters.
+    /// Those of its parameters that not all rows share.
     pub parameters: String,
     /// One for each width.
     pub panels: Vec<TracePanel>,
@@ -90,10 +94,29 @@ impl TracePanel {
     }
 }
 
-/// Every sheet of a run's catalogue kernels at widths of 32 and 64, at their most usual parameters.
+/// A launch of a kernel that may be drawn.
+struct Candidate {
+    parameters: BTreeMap<String, Value>,
+    panels: Vec<TracePanel>,
+}
+
+impl Candidate {
+    /// The share of lanes that are active, in the mean over its panels.
+    fn efficiency(&self) -> f64 {
+        let share = |panel: &TracePanel| {
+            panel.active_lanes_mean().unwrap_or(f64::INFINITY) / f64::from(panel.width.lanes())
+        };
+        let sum: f64 = self.panels.iter().map(share).sum();
+        sum / self.panels.len() as f64
+    }
+}
+
+/// Every sheet of a run's catalogue kernels at widths of 32 and 64: of each kernel's launches with the usual
+/// parameters the one whose lanes are idle most.
 pub fn traces(run: &Run) -> Vec<TraceSheet> {
+    type Kernels = IndexMap<String, Vec<Candidate>>;
     let usual = Usual::from_run(run);
-    let mut sheets: IndexMap<(String, Option<String>), (bool, Vec<TraceRow>)> = IndexMap::new();
+    let mut sheets: IndexMap<(String, Option<String>), (bool, Kernels)> = IndexMap::new();
     for measurement in &run.measurements {
         let shown = measurement.subgroup_width.is_some_and(|w| WIDTHS.contains(&w.lanes()));
         if !shown || usual.count(&without_form(measurement)) > 0 {
@@ -102,28 +125,54 @@ pub fn traces(run: &Run) -> Vec<TraceSheet> {
         let Some(panel) = panel(run, measurement) else { continue };
         let form = measurement.parameters.get(FORM).map(ToString::to_string);
         let key = (family(&measurement.kernel).to_owned(), form);
-        let (for_widths, rows) = sheets.entry(key).or_insert((true, Vec::new()));
+        let (for_widths, kernels) = sheets.entry(key).or_insert((true, IndexMap::new()));
         *for_widths &= measurement.for_widths;
-        let kernel = short_name(&measurement.kernel).to_owned();
-        let parameters = parameters_text(&measurement.parameters, &[FORM]);
-        let known = rows.iter().position(|row| row.kernel == kernel);
-        match known {
-            // The first set of parameters stands for its kernel.
-            Some(place) if rows[place].parameters == parameters => rows[place].panels.push(panel),
-            Some(_) => {}
-            None => rows.push(TraceRow { kernel, parameters, panels: vec![panel] }),
+        let launches = kernels.entry(short_name(&measurement.kernel).to_owned()).or_default();
+        let parameters = without_form(measurement);
+        match launches.iter_mut().find(|launch| launch.parameters == parameters) {
+            Some(launch) => launch.panels.push(panel),
+            None => launches.push(Candidate { parameters, panels: vec![panel] }),
         }
     }
-    let sheet = |((family, form), (for_widths, mut rows)): (_, (bool, Vec<TraceRow>))| {
-        for row in &mut rows {
-            row.panels.sort_by_key(|panel| panel.width);
-            row.panels.dedup_by_key(|panel| panel.width);
-        }
-        let kernels_left_out = rows.len().saturating_sub(KERNELS_MAX);
-        rows.truncate(KERNELS_MAX);
-        TraceSheet { family, form, rows, kernels_left_out, for_widths }
+    let sheet = |((family, form), (for_widths, kernels)): (_, (bool, Kernels))| {
+        let kernels_left_out = kernels.len().saturating_sub(KERNELS_MAX);
+        let chosen: Vec<(String, Candidate)> = kernels
+            .into_iter()
+            .take(KERNELS_MAX)
+            .filter_map(|(kernel, launches)| Some((kernel, most_idle(launches)?)))
+            .collect();
+        let is_shared = |name: &str, value: &Value| {
+            chosen.iter().all(|(_, launch)| launch.parameters.get(name) == Some(value))
+        };
+        let of_all = |wanted: bool, launch: &Candidate| {
+            let parameters = launch.parameters.iter();
+            let some = parameters.filter(|(name, value)| is_shared(name, value) == wanted);
+            parameters_text(&some.map(|(name, value)| (name.clone(), value.clone())).collect(), &[])
+        };
+        let shared = chosen.first().map_or(String::new(), |(_, launch)| of_all(true, launch));
+        let texts: Vec<String> = chosen.iter().map(|(_, launch)| of_all(false, launch)).collect();
+        let row = |((kernel, launch), parameters): ((String, Candidate), String)| TraceRow {
+            kernel,
+            parameters,
+            panels: launch.panels,
+        };
+        let rows = chosen.into_iter().zip(texts).map(row).collect();
+        TraceSheet { family, form, shared, rows, kernels_left_out, for_widths }
     };
     sheets.into_iter().map(sheet).collect()
+}
+
+/// The launch with most widths, and of those the one whose lanes are idle most; of equal ones the first.
+fn most_idle(mut launches: Vec<Candidate>) -> Option<Candidate> {
+    for launch in &mut launches {
+        launch.panels.sort_by_key(|panel| panel.width);
+        launch.panels.dedup_by_key(|panel| panel.width);
+    }
+    launches.into_iter().reduce(|best, other| {
+        let (widths, more) = (best.panels.len(), other.panels.len());
+        let better = more > widths || (more == widths && other.efficiency() < best.efficiency());
+        if better { other } else { best }
+    })
 }
 
 /// The sheet of one kernel, at every width that a simulator ran; `None` if none kept a trace.
@@ -139,6 +188,7 @@ pub fn trace_of(run: &Run, kernel: &str) -> Option<TraceSheet> {
     Some(TraceSheet {
         family: kernel,
         form: None,
+        shared: String::new(),
         rows: vec![row],
         kernels_left_out: 0,
         for_widths: false,
@@ -157,7 +207,7 @@ pub struct SpreadRow {
     /// How many subgroups were looked at.
     pub subgroups: u64,
     /// Efficiencies by the percent of subgroups that lie below them.
-    pub quantiles: std::collections::BTreeMap<u32, Ratio>,
+    pub quantiles: BTreeMap<u32, Ratio>,
 }
 
 /// The kernels whose subgroups are not all alike, the most unlike first: by what lies between the worst tenth and the
@@ -185,9 +235,7 @@ pub fn spreads(run: &Run) -> Vec<SpreadRow> {
 }
 
 /// A measurement's parameters but for the form, of which each has its sheet.
-fn without_form(
-    measurement: &Measurement,
-) -> std::collections::BTreeMap<String, crate::record::Value> {
+fn without_form(measurement: &Measurement) -> BTreeMap<String, Value> {
     let parameters = measurement.parameters.iter().filter(|(name, _)| *name != FORM);
     parameters.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
@@ -271,6 +319,47 @@ mod tests {
             |panel: &TracePanel| panel.strands.iter().map(|s| s.steps[0].1.count_ones()).sum();
         let [two, whole]: [u32; 2] = [narrow, wide].map(begins);
         assert_eq!(two, whole, "as many lanes begin");
+    }
+
+    #[test]
+    fn the_launch_whose_lanes_are_idle_most_stands_for_its_kernel() {
+        let mut run = simulated(DEMO, random_words(), 32, &[32, 64]);
+        let launch = |measurements: &[Measurement], value: i64| -> Vec<Measurement> {
+            let mut copies = measurements.to_vec();
+            for copy in &mut copies {
+                copy.kernel = "family/kernel".to_owned();
+                copy.parameters = BTreeMap::from([
+                    ("n".to_owned(), Value::Integer(7)),
+                    ("share".to_owned(), Value::Integer(value)),
+                ]);
+            }
+            copies
+        };
+        let idle = launch(&run.measurements, 2);
+        let mut full = launch(&run.measurements, 1);
+        for measurement in &mut full {
+            let trace = measurement.trace.as_mut().expect("the simulator keeps a trace");
+            let all = trace.active[0].clone();
+            for active in
+                trace.active.iter_mut().chain(trace.beside.iter_mut().flat_map(|s| &mut s.active))
+            {
+                *active = all.clone();
+            }
+        }
+        run.measurements = [full.clone(), idle].concat();
+        let sheet = &traces(&run)[0];
+        assert_eq!(sheet.rows.len(), 1);
+        assert_eq!(
+            (sheet.shared.as_str(), sheet.rows[0].parameters.as_str()),
+            ("n=7, share=2", "")
+        );
+        // What not all kernels share stands with each.
+        let mut other = full[0].clone();
+        other.kernel = "family/other".to_owned();
+        run.measurements.push(other);
+        let sheet = &traces(&run)[0];
+        let of: Vec<&str> = sheet.rows.iter().map(|row| row.parameters.as_str()).collect();
+        assert_eq!((sheet.shared.as_str(), &of[..]), ("n=7", &["share=2", "share=1"][..]));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use super::counts::{Work, ratio};
 use super::names::{device_label, is_simulated, parameters_text};
 use super::usual::Usual;
-use crate::record::{GrainNote, Measurement, Run, SeedCounts, Seeds, Status, Value};
+use crate::record::{ConstructPart, GrainNote, Measurement, Run, SeedCounts, Seeds, Status, Value};
 use crate::units::{Ratio, Width, text};
 
 /// The most elements of a launch that is counted with several seeds: 15 · 256, a multiple of every
@@ -57,6 +57,20 @@ pub struct WidthCost {
     pub ratio: Option<CostRatio>,
     /// What the masks of 64 lanes say of machines, where they were counted.
     pub models: Option<MachineModels>,
+    /// Where the most of what 64 lanes cost more lies; `None` where they do not, or at no place of the source.
+    pub dearest: Option<DearestPlace>,
+}
+
+/// The condition or loop in whose part the wider subgroups spend the most lane slots more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DearestPlace {
+    /// Whether lanes are there by a loop; by the arm of an `if` or a case of a `switch` otherwise; `None` in the
+    /// outermost body.
+    pub looped: Option<bool>,
+    /// The line of the condition, the selector or the loop; in the outermost body of the operations. From 1.
+    pub line: u32,
+    /// Its part of all lane slots that were spent more, those spent less elsewhere left out.
+    pub share: Ratio,
 }
 
 /// What a launch does at one width.
@@ -208,7 +222,35 @@ fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
         widths: by_width.iter().map(work).collect(),
         ratio: narrow.zip(wide).and_then(|(narrow, wide)| cost_ratio(narrow, wide)),
         models: wide.and_then(MachineModels::from_measurement),
+        dearest: narrow.zip(wide).and_then(|(narrow, wide)| dearest_place(narrow, wide)),
     })
+}
+
+/// Where the most of what `wide` costs more than `narrow` lies: by the innermost construct around each block.
+fn dearest_place(narrow: &Measurement, wide: &Measurement) -> Option<DearestPlace> {
+    type Place = (Option<bool>, u32);
+    let mut more: IndexMap<Place, i128> = IndexMap::new();
+    for (measurement, sign) in [(narrow, -1), (wide, 1)] {
+        let width = i128::from(measurement.subgroup_width?.lanes());
+        for dispatch in measurement.dispatches.iter().filter(|dispatch| !dispatch.setup) {
+            for block in &dispatch.blocks {
+                let around = block.flow.as_ref().and_then(|flow| flow.path.last());
+                let place = around.map_or((None, block.line), |around| {
+                    let looped = matches!(
+                        around.part,
+                        ConstructPart::LoopBody | ConstructPart::LoopContinuing
+                    );
+                    (Some(looped), around.line)
+                });
+                let slots = i128::from(block.executions.0) * i128::from(block.operations) * width;
+                *more.entry(place).or_default() += sign * slots;
+            }
+        }
+    }
+    let all: i128 = more.values().filter(|slots| **slots > 0).sum();
+    let ((looped, line), slots) = more.into_iter().rev().max_by_key(|(_, slots)| *slots)?;
+    let share = Ratio(slots as f64 / all as f64);
+    (slots > 0).then_some(DearestPlace { looped, line, share })
 }
 
 /// The cost of `wide` over that of `narrow`.

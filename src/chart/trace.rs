@@ -6,7 +6,7 @@
 use super::bars::WIDTH;
 use super::canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour};
 use super::error::ChartError;
-use crate::analyze::{Strand, TRACE_OPERATIONS, TracePanel, TraceSheet};
+use crate::analyze::{Strand, TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet};
 use crate::units::text;
 
 const MARGIN: i32 = 16;
@@ -50,7 +50,7 @@ pub fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
             let top = TOP + more + count(index) * ROW;
             for (place, one) in row.panels.iter().enumerate() {
                 let left = MARGIN + count(place) * (wide + GAP);
-                panel(canvas, &row.kernel, one, (left, top), wide)?;
+                panel(canvas, row, one, (left, top), wide)?;
             }
         }
         Ok(())
@@ -61,8 +61,12 @@ pub fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
 fn subtitle(sheet: &TraceSheet) -> String {
     let both = sheet.rows.iter().any(|row| row.panels.len() > 1);
     let both = if both { "the same invocations at both widths, " } else { "" };
+    let shared = match sheet.shared.as_str() {
+        "" => String::new(),
+        shared => format!("{shared}; "),
+    };
     let words = format!(
-        "the first {TRACE_OPERATIONS} operations of each subgroup; {both}those neighbours whose work is most unlike, \
+        "{shared}the first {TRACE_OPERATIONS} operations of each subgroup; {both}those neighbours whose work is most unlike, \
          among the workgroups that were looked at"
     );
     match sheet.kernels_left_out {
@@ -85,7 +89,7 @@ fn legend(canvas: &Canvas<'_>, y: i32) -> Result<(), ChartError> {
 /// Draws one subgroup, `wide` pixels wide.
 fn panel(
     canvas: &Canvas<'_>,
-    kernel: &str,
+    row: &TraceRow,
     panel: &TracePanel,
     (left, top): (i32, i32),
     wide: i32,
@@ -95,8 +99,15 @@ fn panel(
     let (_, workgroup) = &panel.place;
     let numbers: Vec<String> = panel.strands.iter().map(|s| s.subgroup.to_string()).collect();
     let plural = if numbers.len() == 1 { "" } else { "s" };
-    let words = format!("{kernel}, {}", panel.label);
-    canvas.text(&words, (left, top + 6), Anchor::Start, Font::plain(13).bold())?;
+    let words = format!("{}, {}", row.kernel, panel.label);
+    let bold = Font::plain(13).bold();
+    canvas.text(&words, (left, top + 6), Anchor::Start, bold)?;
+    let behind = bold.width(&words) + 10;
+    if let Some(line) = Font::plain(11).lines(&row.parameters, wide - behind).first() {
+        let cut =
+            if line.len() < row.parameters.len() { format!("{line} …") } else { line.clone() };
+        canvas.text(&cut, (left + behind, top + 6), Anchor::Start, Font::plain(11).colour(GREY))?;
+    }
     let detail = format!(
         "{} of {width} lanes active; workgroup {workgroup}, subgroup{plural} {}",
         text::lanes_of(mean, None),

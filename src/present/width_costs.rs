@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cell, Column, Table};
-use crate::analyze::{self, CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost};
+use crate::analyze::{self, CostRatio, DearestPlace, MachineModels, WIDTHS_COMPARED, WidthCost};
 use crate::units::{Ratio, Width, grouped_text, text};
 
 /// The most launches that the table of costs shows at once.
@@ -22,9 +22,17 @@ const DEARER_MIN: f64 = 1.02;
 /// and seeds.
 pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     let mut kernels: BTreeMap<&str, Vec<(usize, CostRatio)>> = BTreeMap::new();
+    // Of the launch that costs most more.
+    let mut places: BTreeMap<&str, (f64, DearestPlace)> = BTreeMap::new();
     for cost in costs {
         if let Some(ratio) = cost.ratio {
             kernels.entry(&cost.kernel).or_default().push((cost.unusual, ratio));
+            if let Some(place) = cost.dearest.filter(|_| ratio.ratio >= DEARER_MIN) {
+                let known = places.entry(&cost.kernel).or_insert((ratio.ratio, place));
+                if ratio.ratio > known.0 {
+                    *known = (ratio.ratio, place);
+                }
+            }
         }
     }
     // The most usual launch first; the sort is stable.
@@ -48,6 +56,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         Column::figures("most"),
         Column::figures("launches"),
         Column::figures("seeds"),
+        Column::words("most of it"),
     ];
     let title = format!("Cost in lane slots: subgroups of {wide} lanes over {narrow}");
     let mut table = Table::new(title, columns);
@@ -70,6 +79,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
             Cell::Factor(greatest),
             Cell::Count(ratios.len() as u128),
             Cell::Count(seeds as u128),
+            Cell::from_option(places.get(kernel), |(_, place)| Cell::text(place_words(place))),
         ]);
     }
     table.notes = vec![format!(
@@ -79,6 +89,13 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
              for its width and does something else at another.",
         grouped_text(analyze::SEEDED_SIZE_MAX.unsigned_abs().into())
     )];
+    if !places.is_empty() {
+        table.notes.push(
+            "Most of it: where most of what 64 lanes cost more is spent, in the launch where that is most. A loop costs \
+             more where its lanes go round unequally often, an arm where more subgroups have lanes in it."
+                .to_owned(),
+        );
+    }
     table.folded_are = "of kernels that cost hardly more";
     let alike = table.rows_folded.len();
     if alike > 0 {
@@ -88,6 +105,16 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         ));
     }
     Some(table)
+}
+
+/// Names where most of a cost lies, and its part of it.
+fn place_words(place: &DearestPlace) -> String {
+    let what = match place.looped {
+        Some(true) => "loop of line",
+        Some(false) => "arm of line",
+        None => "line",
+    };
+    format!("{what} {} ({})", place.line, text::whole_percent(place.share))
 }
 
 /// The lane slots of each launch at each width; of more than some, those of the most usual parameters.
