@@ -54,7 +54,7 @@ pub struct CurveSeries {
 type Points = IndexMap<String, BTreeMap<OrderedX, f64>>;
 
 /// The fewest launches that are a sweep along x.
-const SWEEP_MIN: usize = 3;
+pub(super) const SWEEP_MIN: usize = 3;
 
 /// What stands for the width in the names of a figure's curves.
 const WIDTH: &str = "{W}";

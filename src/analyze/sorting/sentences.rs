@@ -7,6 +7,7 @@ use crate::units::text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Crossover, SpeedCurve, crossover, every_curve, values_of};
+use crate::analyze::curves::SWEEP_MIN;
 use crate::analyze::names::{parameters_text, short_name};
 use crate::analyze::usual::{asks_where_it_pays, axes, keep_usual};
 use crate::record::Run;
@@ -167,9 +168,6 @@ fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
 pub fn crossover_sentences(run: &Run) -> Vec<String> {
     groups(run).into_iter().filter_map(sentence).collect()
 }
-
-/// The fewest points of a curve that make it an answer of a sweep.
-const SWEEP_MIN: usize = 3;
 
 /// The sentences of those devices and baselines whose kernels were measured along a parameter.
 pub(in crate::analyze) fn sweep_crossovers(run: &Run) -> Vec<String> {
