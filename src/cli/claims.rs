@@ -293,6 +293,7 @@ fn describe(judged: &Judged) -> serde_json::Value {
         "doubt": claim.doubt,
         "doubt_verdict": judged.doubt.as_ref().map(crate::claims::Verdict::name),
         "doubt_condition": judged.doubt.as_ref().and_then(crate::claims::Verdict::rest),
+        "doubt_reason": judged.doubt.is_some().then_some(&judged.doubt_reason),
     })
 }
 
