@@ -549,9 +549,10 @@ fn lines(check: &Order, records: &[Record]) -> Vec<Judgement> {
     let judged = |mut line: Vec<Point>| {
         line.sort_by(|a, b| at(a).unwrap_or(0.0).total_cmp(&at(b).unwrap_or(0.0)));
         line.dedup_by(|a, b| at(a) == at(b));
-        judge_line(check, line)
+        // One point, however often it was measured, goes nowhere.
+        if line.len() > 1 { judge_line(check, line) } else { None }
     };
-    lines.into_iter().filter(|line| line.len() > 1).filter_map(judged).collect()
+    lines.into_iter().filter_map(judged).collect()
 }
 
 fn judge_line(check: &Order, line: Vec<Point>) -> Option<Judgement> {
