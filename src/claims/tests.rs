@@ -389,7 +389,7 @@ fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
     match what {
         Quantity::Width => {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a width")]
-            let width = Width::new((value as u32).min(64)).ok();
+            let width = Width::new((value as u32).next_power_of_two().min(64)).ok();
             run.devices[0].subgroup_width_run = width;
             let mut copy = planted(run, of, &Quantity::Time, 1.0);
             copy.subgroup_width = width;
