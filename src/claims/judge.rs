@@ -91,8 +91,10 @@ pub struct Judged {
     pub reason: String,
     /// The figures that decided, for each check and device the one nearest to the limit.
     pub figures: Vec<Figure>,
-    /// What the ledger's doubt is worth, where it is judged.
+    /// What the ledger's doubt is worth, where there is one.
     pub doubt: Option<Verdict>,
+    /// Why, with the figures that decided; empty where there is no doubt.
+    pub doubt_reason: String,
 }
 
 /// One figure of a check, with the point that it comes from.
@@ -137,6 +139,7 @@ pub fn judge_touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
 
 /// Judges a claim by records and tables.
 pub fn judge(claim: &Claim, records: &[Record], tables: &[FactTable]) -> Judged {
+    let (doubt, doubt_reason) = doubt(claim, records, tables);
     if let Some(opinion) = &claim.opinion {
         let verdict = Verdict::NoClaim(opinion.clone());
         return Judged {
@@ -144,7 +147,8 @@ pub fn judge(claim: &Claim, records: &[Record], tables: &[FactTable]) -> Judged 
             reason: opinion.clone(),
             verdict,
             figures: Vec::new(),
-            doubt: doubt(claim, records, tables),
+            doubt,
+            doubt_reason,
         };
     }
     if let Some(needed) = &claim.untestable {
@@ -155,16 +159,27 @@ pub fn judge(claim: &Claim, records: &[Record], tables: &[FactTable]) -> Judged 
             verdict: Verdict::NotTestable(needed.clone()),
             reason,
             figures: Vec::new(),
-            doubt: doubt(claim, records, tables),
+            doubt,
+            doubt_reason,
         };
     }
     let (verdict, reason, figures) = decide(&claim.checks, records, tables);
-    let doubt = doubt(claim, records, tables);
-    Judged { claim: claim.clone(), verdict, reason, figures, doubt }
+    Judged { claim: claim.clone(), verdict, reason, figures, doubt, doubt_reason }
 }
 
-fn doubt(claim: &Claim, records: &[Record], tables: &[FactTable]) -> Option<Verdict> {
-    (!claim.doubt_checks.is_empty()).then(|| decide(&claim.doubt_checks, records, tables).0)
+/// What a claim's doubt is worth, and why.
+fn doubt(claim: &Claim, records: &[Record], tables: &[FactTable]) -> (Option<Verdict>, String) {
+    if let Some(opinion) = &claim.doubt_opinion {
+        return (Some(Verdict::NoClaim(opinion.clone())), opinion.clone());
+    }
+    if let Some(needed) = &claim.doubt_untestable {
+        return (Some(Verdict::NotTestable(needed.clone())), needed.clone());
+    }
+    if claim.doubt_checks.is_empty() {
+        return (None, String::new());
+    }
+    let (verdict, reason, _) = decide(&claim.doubt_checks, records, tables);
+    (Some(verdict), reason)
 }
 
 /// The verdict of checks that all have to hold, why, and the figures.
@@ -333,6 +348,17 @@ fn needs_text(check: &Check) -> String {
 }
 
 fn judgements(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Judgement> {
+    let mut found = found_by(check, records, tables);
+    // Without it, the launch gives no such figure.
+    if check.quantity().is_some_and(Quantity::needs_counters) {
+        for judgement in &mut found {
+            judgement.figure.repeat.push_str(" --counters");
+        }
+    }
+    found
+}
+
+fn found_by(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Judgement> {
     let of_limits = |found: Vec<Point>, limits: &dyn Fn(&Names) -> Option<Limits>| {
         let judged = |point: Point| {
             let limits = limits(&names(&point.parameters, point.width))?;
@@ -523,9 +549,10 @@ fn lines(check: &Order, records: &[Record]) -> Vec<Judgement> {
     let judged = |mut line: Vec<Point>| {
         line.sort_by(|a, b| at(a).unwrap_or(0.0).total_cmp(&at(b).unwrap_or(0.0)));
         line.dedup_by(|a, b| at(a) == at(b));
-        judge_line(check, line)
+        // One point, however often it was measured, goes nowhere.
+        if line.len() > 1 { judge_line(check, line) } else { None }
     };
-    lines.into_iter().filter(|line| line.len() > 1).filter_map(judged).collect()
+    lines.into_iter().filter_map(judged).collect()
 }
 
 fn judge_line(check: &Order, line: Vec<Point>) -> Option<Judgement> {

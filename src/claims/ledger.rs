@@ -1,7 +1,7 @@
 //! The ledger of claims, `shaders/claims.toml`, as serde types: their documentation is the format's specification.
 //!
 //! Input: the committed text. Output: [`Claim`]s with their [`Check`]s. Unknown keys are refused, and so is a
-//! claim that has neither checks nor a reason. Nothing is judged here.
+//! claim, or a doubt, that has neither checks nor a reason. Nothing is judged here.
 
 use serde::Deserialize;
 
@@ -39,9 +39,13 @@ pub struct Claim {
     /// What has to be so for the claim to hold: every one.
     #[serde(default)]
     pub checks: Vec<Check>,
-    /// What has to be so for the doubt to be right; empty where it is not judged.
+    /// What has to be so for the doubt to be right: every one.
     #[serde(default)]
     pub doubt_checks: Vec<Check>,
+    /// Why the doubt says nothing about machines.
+    pub doubt_opinion: Option<String>,
+    /// What would be needed to test the doubt.
+    pub doubt_untestable: Option<String>,
     /// Why it is no claim about machines.
     pub opinion: Option<String>,
     /// Why nothing here can test it, and what would be needed.
@@ -568,8 +572,8 @@ pub fn ledger() -> Result<Vec<Claim>, LedgerError> {
 ///
 /// # Errors
 ///
-/// [`LedgerError::Toml`] for a text of another shape, [`LedgerError::Claim`] where a claim has neither checks nor a
-/// reason, or both, or where a check has no limit.
+/// [`LedgerError::Toml`] for a text of another shape, [`LedgerError::Claim`] where a claim, or its doubt, has neither
+/// checks nor a reason, or both, or where a check has no limit.
 pub(super) fn parse(text: &str) -> Result<Vec<Claim>, LedgerError> {
     let ledger: Ledger = toml::from_str(text).map_err(|e| LedgerError::Toml(e.to_string()))?;
     for claim in &ledger.claim {
@@ -587,6 +591,22 @@ fn problem(claim: &Claim, all: &[Claim]) -> Option<String> {
         return Some(
             "it needs checks, an `opinion` or what makes it `untestable`, and only one".into(),
         );
+    }
+    let ways = [
+        !claim.doubt_checks.is_empty(),
+        claim.doubt_opinion.is_some(),
+        claim.doubt_untestable.is_some(),
+    ];
+    match (claim.doubt.is_some(), ways.iter().filter(|way| **way).count()) {
+        (true, 1) | (false, 0) => {}
+        (true, _) => {
+            return Some(
+                "its doubt needs `doubt_checks`, a `doubt_opinion` or what makes it \
+                 `doubt_untestable`, and only one"
+                    .into(),
+            );
+        }
+        (false, _) => return Some("it says how a doubt is judged, and has none".into()),
     }
     for check in claim.checks.iter().chain(&claim.doubt_checks) {
         let limits = match check {

@@ -293,6 +293,7 @@ fn describe(judged: &Judged) -> serde_json::Value {
         "doubt": claim.doubt,
         "doubt_verdict": judged.doubt.as_ref().map(crate::claims::Verdict::name),
         "doubt_condition": judged.doubt.as_ref().and_then(crate::claims::Verdict::rest),
+        "doubt_reason": judged.doubt.is_some().then_some(&judged.doubt_reason),
     })
 }
 
@@ -344,7 +345,13 @@ mod tests {
         let kernel = kernels(by_kernels[0]).first().unwrap().clone();
         assert!(choose(&ledger, &[kernel]).unwrap().contains(&by_kernels[0]));
         let family = choose(&ledger, &["boundary".to_owned()]).unwrap();
-        assert!(family.len() > 3 && family.iter().all(|claim| claim.family == "boundary"));
+        // So does a family of claims, beside the kernels of the same name.
+        let of_family = |claim: &&Claim| claim.family == "boundary";
+        let with_kernels =
+            |claim: &&Claim| kernels(claim).iter().any(|kernel| kernel.starts_with("boundary/"));
+        assert!(family.iter().filter(|claim| of_family(claim)).count() > 3);
+        assert!(ledger.iter().filter(of_family).all(|claim| family.contains(&claim)));
+        assert!(family.iter().all(|claim| of_family(claim) || with_kernels(claim)));
     }
 
     #[test]

@@ -116,7 +116,8 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
             let mut lines =
                 vec![format!("Claimed: {}", claim.claim.statement), claim.reason.clone()];
             if let Some(doubt) = &claim.doubt {
-                lines.push(format!("The ledger's doubt {}.", doubt_text(doubt)));
+                let said = doubt_text(doubt, &claim.doubt_reason);
+                lines.push(format!("The ledger's doubt {said}."));
             }
             for other in &claim.claim.against {
                 lines.push(format!("Against it: {other}{}", other_verdict(judged, other)));
@@ -137,12 +138,14 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
     text
 }
 
-fn doubt_text(doubt: &Verdict) -> String {
+/// What follows "The ledger's doubt"; the figures of one that is wrong stand in the reason.
+fn doubt_text(doubt: &Verdict, reason: &str) -> String {
     match doubt {
         Verdict::Holds => "is right".to_owned(),
-        Verdict::Contradicted => "is wrong".to_owned(),
+        Verdict::Contradicted => format!("is wrong: {reason}"),
         Verdict::HoldsOnlyWhere(condition) => format!("is right only where {condition}"),
-        Verdict::NotTestable(_) | Verdict::NoClaim(_) => "is not decided here".to_owned(),
+        Verdict::NotTestable(needed) => format!("is not decided here: {needed}"),
+        Verdict::NoClaim(why) => format!("is not about machines: {why}"),
     }
 }
 
@@ -209,7 +212,8 @@ pub fn claims_markdown(judged: &[Judged]) -> String {
             let clean = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");
             let mut why = clean(&claim.reason);
             if let Some(doubt) = &claim.doubt {
-                let _ = write!(why, "<br>The ledger's doubt {}.", clean(&doubt_text(doubt)));
+                let said = doubt_text(doubt, &claim.doubt_reason);
+                let _ = write!(why, "<br>The ledger's doubt {}.", clean(&said));
             }
             for other in &claim.claim.against {
                 let verdict = other_verdict(judged, other);
