@@ -233,7 +233,8 @@ fn values(min: Option<f64>, max: Option<f64>, to: Option<f64>, within: f64) -> [
             [to, to + 2.0 * reach + to.abs().max(1.0)]
         }
         (_, Some(min), Some(max)) => [f64::midpoint(min, max), max * 1.5],
-        (_, Some(min), None) => [min.abs() * 1.1 + 1e-3, min * 0.5],
+        // Of one instruction, less than half of one is none.
+        (_, Some(min), None) => [min.abs() * 1.1 + 1e-3, min * 0.4],
         (_, None, Some(0.0)) => [0.0, 1.0],
         (_, None, max) => [max.unwrap() * 0.5, max.unwrap() * 1.5],
     }
@@ -256,7 +257,9 @@ fn tried(check: &Check, holds: bool) -> Verdict {
             for of in &each_of(of, what) {
                 let names = names(of);
                 let value = values(number(min, &names), number(max, &names), None, 0.0)[pick];
-                plant(&mut run, of, what, value);
+                // Times are planted in microseconds.
+                let unit = if *what == Quantity::Time { 1000.0 } else { 1.0 };
+                plant(&mut run, of, what, value / unit);
             }
         }
         Check::Equality(Equality { what, of, to, within, .. }) => {
@@ -272,8 +275,10 @@ fn tried(check: &Check, holds: bool) -> Verdict {
                     let names = names(of);
                     let to = number(to, &names);
                     let value = values(number(min, &names), number(max, &names), to, *within)[pick];
-                    plant(&mut run, of, what, value);
-                    plant(&mut run, over, what, 1.0);
+                    // Executions are whole.
+                    let unit = if *what == Quantity::MachineExecuted { 1e4 } else { 1.0 };
+                    plant(&mut run, of, what, value * unit);
+                    plant(&mut run, over, what, unit);
                     joined_alike(&mut run.measurements[begun..], of, over, None);
                 }
             }
@@ -331,7 +336,11 @@ fn tried(check: &Check, holds: bool) -> Verdict {
                 cells[*column] = value;
             }
             let mut rows = vec![cells];
-            rows.extend(over.clone());
+            rows.extend(over.clone().map(|mut below| {
+                below.resize(*column, String::new());
+                below.push("1".to_owned());
+                below
+            }));
             // A cell of the row's own says that the row is there: without it, nothing is decided.
             if *column < row.len() && !holds {
                 rows.clear();
