@@ -87,7 +87,9 @@ fn sentence(table: &CurveTable) -> Option<String> {
         || table.series.iter().filter(|series| series.measured && series.points.len() >= SWEEP_MIN);
     let range = |series: &&CurveSeries| ends(series).map_or(0.0, |(least, most)| most.1 / least.1);
     let series = sweeps().max_by(|a, b| range(a).total_cmp(&range(b)))?;
-    let (least, most) = ends(series)?;
+    // A level curve has no most.
+    let (least, most) =
+        ends(series).filter(|(least, most)| text::ratio(least.1) != text::ratio(most.1))?;
     let of = if sweeps().count() > 1 { format!("; {}", series.name) } else { String::new() };
     let first = table.devices.split(", ").next().unwrap_or_default();
     // A curve's name may say the device.

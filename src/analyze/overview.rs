@@ -54,9 +54,9 @@ pub struct MissGroup {
 }
 
 impl Miss {
-    /// How far the prediction is off, over what was measured: 0.1 is a tenth more.
-    pub fn share(&self) -> f64 {
-        self.predicted / self.measured.median - 1.0
+    /// What was predicted over what was measured: 2 is twice as much, 0.5 half as much, as far off.
+    pub fn factor(&self) -> f64 {
+        self.predicted / self.measured.median
     }
 }
 
@@ -305,11 +305,11 @@ fn describe_no_ratio(device: &DeviceSummary) -> Option<String> {
     let ratios = write_count(verdicts.len(), "ratio of times was", "ratios of times were");
     let few = verdicts.iter().filter(|verdict| **verdict == RatioVerdict::TooFewPairs).count();
     let why = match few {
-        0 => "none is told from 1".to_owned(),
+        0 => "none differs measurably from 1".to_owned(),
         few if few == verdicts.len() => {
             "there are too few pairs of samples to tell any from 1".to_owned()
         }
-        few => format!("none is told from 1, {few} for want of pairs of samples"),
+        few => format!("none differs measurably from 1, {few} for want of pairs of samples"),
     };
     Some(format!("On {} {ratios} measured; {why}.", device.label))
 }
@@ -343,7 +343,11 @@ fn describe_predictions(device: &DeviceSummary, said: &SummaryRow) -> Option<Str
     let off = |(_, ratio, predicted): &(&SummaryRow, &PairedRatio, f64)| {
         (predicted / ratio.median - 1.0).abs()
     };
-    let worst = pairs.iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
+    // Half as much is as far off as twice as much.
+    let factor = |(_, ratio, predicted): &(&SummaryRow, &PairedRatio, f64)| {
+        (predicted / ratio.median).ln().abs()
+    };
+    let worst = pairs.iter().max_by(|a, b| factor(a).total_cmp(&factor(b)))?;
     let all = pairs.len();
     if all < 2 {
         return None;
@@ -365,7 +369,7 @@ fn describe_predictions(device: &DeviceSummary, said: &SummaryRow) -> Option<Str
         )
     };
     Some(format!(
-        "; it is within a tenth for {near} of {all} ratios that are told from 1{furthest}"
+        "; it is within a tenth for {near} of {all} ratios that differ measurably from 1{furthest}"
     ))
 }
 
@@ -408,7 +412,7 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<MissGroup> {
             found.push((miss, reasons(run, device, row, predicted > ratio.median)));
         }
     }
-    found.sort_by(|(a, _), (b, _)| b.share().abs().total_cmp(&a.share().abs()));
+    found.sort_by(|(a, _), (b, _)| b.factor().ln().abs().total_cmp(&a.factor().ln().abs()));
     let mut groups: IndexMap<Vec<String>, Vec<Miss>> = IndexMap::new();
     for (miss, reasons) in found {
         groups.entry(reasons).or_default().push(miss);
@@ -421,7 +425,7 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<MissGroup> {
 
 /// What is said where the record does not say why.
 const NO_REASON: &str = "The record does not say why. Counting gives every operation the same weight: latencies, memory, and what the \
-     compiler makes of the source, are not in it. A device of CUDA counts what it executed, where it is asked.";
+     compiler makes of the source, are not in it. Hardware counters of an NVIDIA GPU, where they are asked for, say what was executed.";
 
 /// What the record knows of why a time is not what its operations predict, or its baseline's is not; nothing where
 /// it knows nothing. `faster` says that it took less than predicted.
@@ -550,7 +554,8 @@ mod tests {
         for MissGroup { reasons, misses } in &found {
             assert!(!reasons.is_empty());
             shown.push(reasons.join(" "));
-            assert!(misses.windows(2).all(|pair| pair[0].share().abs() >= pair[1].share().abs()));
+            let off = |miss: &Miss| miss.factor().ln().abs();
+            assert!(misses.windows(2).all(|pair| off(&pair[0]) >= off(&pair[1])));
             for Miss { label, kernel, predicted, measured, .. } in misses {
                 let interval = measured.interval.expect("an interval");
                 assert!(!(interval.low..=interval.high).contains(predicted));

@@ -345,10 +345,15 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     let mut sentences = Vec::new();
     let percent = text::whole_percent(Ratio(DEARER_MIN - 1.0));
     sentences.push(match most {
-        None => format!(
-            "64 lanes cost as many lane slots as 32, to within {percent}, for all {total} kernels \
-             with these inputs{left_out}."
-        ),
+        None => {
+            let kernels = match total {
+                1 => "the one kernel".to_owned(),
+                many => format!("all {many} kernels"),
+            };
+            format!(
+                "64 lanes cost as many lane slots as 32, to within {percent}, for {kernels} with these inputs{left_out}."
+            )
+        }
         Some((cost, ratio)) => {
             let as_dear = |points: &&Vec<(&WidthCost, CostRatio)>| {
                 points.iter().any(|(_, other)| other.ratio >= ratio.ratio - ALIKE)

@@ -411,11 +411,14 @@ const DRIVER_LISTS: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 /// What to install where there is no driver.
 const INSTALL: &str = "\
 To get a Vulkan driver:
-  Debian, Ubuntu: apt install mesa-vulkan-drivers (or NVIDIA's driver with its Vulkan part)
+  Debian, Ubuntu: apt install mesa-vulkan-drivers,
+    or NVIDIA's driver with its Vulkan part
   Fedora: dnf install mesa-vulkan-drivers vulkan-loader
   macOS: Metal is part of the system; nothing is needed
-  Windows: DX12 is part of the system; install the GPU maker's driver
-Without one, the simulator runs everything: --device sim:32 --device sim:64";
+  Windows: DX12 is part of the system;
+    install the GPU maker's driver
+Without one, the simulator runs everything:
+  --device sim:32 --device sim:64";
 
 /// What there is, a line each.
 pub(crate) fn list(available: &Available) -> String {

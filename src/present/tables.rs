@@ -179,7 +179,8 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         let mut before = device.rows[..*place].iter();
         before.any(|known| (&known.kernel, &known.parameters) == (&row.kernel, &row.parameters))
     });
-    if twins.count() > 0 {
+    let timed = device.rows.iter().any(|row| row.time.is_some());
+    if timed && twins.count() > 0 {
         table.notes.push(TWICE.to_owned());
     }
     table.without_empty(&[
@@ -339,8 +340,12 @@ pub fn misses_table(misses: &[Miss]) -> Table {
     let mut table = Table::new("", columns);
     table.folded_are = "that are nearer";
     for (place, miss) in misses.iter().enumerate() {
-        let more = if miss.share() > 0.0 { "more" } else { "less" };
-        let off = format!("{} {more}", text::whole_percent(Ratio(miss.share().abs())));
+        let off = match miss.factor() {
+            factor if factor >= 2.0 => format!("{} times as much", text::ratio(factor)),
+            factor if factor <= 0.5 => format!("{} times less", text::ratio(1.0 / factor)),
+            factor if factor > 1.0 => format!("{} more", text::whole_percent(Ratio(factor - 1.0))),
+            factor => format!("{} less", text::whole_percent(Ratio(1.0 - factor))),
+        };
         let rows = if place < MISSES_MAX { &mut table.rows } else { &mut table.rows_folded };
         rows.push(vec![
             Cell::Kernel(miss.kernel.clone()),

@@ -142,14 +142,15 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
         rows.push(row);
     }
     table.folded_are = OTHERS;
-    table.notes = vec![format!(
+    let compared = costs.iter().any(|cost| cost.ratio.is_some());
+    table.notes.extend(compared.then(|| format!(
         "{ratio_name}: that of the launch's own seed, and beside \
          or below it the least and the greatest of all seeds of the generated inputs; where these were counted with \
          fewer elements, how many. The median of all \
          possible seeds lies between those of 6 with a probability of 97 % (1 − 2 · 2⁻⁶), between those of 3 \
          with 75 %. Where two more seeds count the same at both widths, no more are counted. The interval is of these \
          parameters, and of inputs of this kind."
-    )];
+    )));
     Some(table.without_empty(&[&ratio_name]))
 }
 

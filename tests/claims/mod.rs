@@ -31,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("claims::committed_records_give_a_verdict_for_every_claim", committed),
         ("claims::one_record_of_each_system_gives_its_verdicts_back", systems),
         ("claims::a_quick_run_without_a_driver_decides_by_counting", quick),
+        ("claims::the_record_of_a_run_of_the_whole_ledger_gives_its_verdicts_back", whole),
     ])
 }
 
@@ -250,6 +251,19 @@ fn systems() {
         let of = |word: &str| found[record].values().filter(|verdict| *verdict == word).count();
         assert_eq!(words.map(of), expected, "{record}");
     }
+}
+
+/// A run of the whole ledger without a driver: its record says what the run said, claim by claim.
+fn whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let devices = ["--device", "sim:32", "--device", "sim:64"];
+    let arguments: Vec<&str> = ["--quick", "--out", "run"].into_iter().chain(devices).collect();
+    let found = verdicts(&folder, &arguments);
+    assert_eq!(found.len(), 244);
+    let decided = ["holds", "holds only where", "contradicted"];
+    let count = found.values().filter(|verdict| decided.contains(&verdict.as_str())).count();
+    assert!(count >= 90, "{count} are decided by counting");
+    assert_eq!(verdicts(&folder, &["--from", "run"]), found);
 }
 
 /// Without a driver: what counting decides is decided, and what it does not is said to need more.

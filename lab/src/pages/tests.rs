@@ -85,7 +85,6 @@ const GIVEN: [(&str, &str); 16] = [
     ("docs/compare.md", "a thousandth"),
     ("lab/pages/profile.md", "5 %"),
     ("lab/pages/format.md", "100 %"),
-    ("lab/pages/findings/sorting.md", "1.3 times"),
     ("lab/pages/cuda.md", "64 KiB"),
     ("docs/contributing/portable-wgsl.md", "16 KiB"),
     ("docs/browser.md", "20 ms"),

@@ -354,7 +354,12 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
     }
     let differing = [
         (removed, Tag::WorkRemovedByCompiler),
-        (left.subgroup_width != right.subgroup_width, Tag::WidthDiffers),
+        (
+            left.subgroup_width
+                .zip(right.subgroup_width)
+                .is_some_and(|(left, right)| left != right),
+            Tag::WidthDiffers,
+        ),
         (left.source_sha256 != right.source_sha256, Tag::SourceDiffers),
         (left.seed != right.seed, Tag::SeedDiffers),
         (left.status == Status::Failed || right.status == Status::Failed, Tag::Failed),
