@@ -22,17 +22,10 @@ const DEARER_MIN: f64 = 1.02;
 /// and seeds.
 pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     let mut kernels: BTreeMap<&str, Vec<(usize, CostRatio)>> = BTreeMap::new();
-    // Of the launch that costs most more.
-    let mut places: BTreeMap<&str, (f64, DearestPlace)> = BTreeMap::new();
+    let places = dearest_places(costs);
     for cost in costs {
         if let Some(ratio) = cost.ratio {
             kernels.entry(&cost.kernel).or_default().push((cost.unusual, ratio));
-            if let Some(place) = cost.dearest.filter(|_| ratio.ratio >= DEARER_MIN) {
-                let known = places.entry(&cost.kernel).or_insert((ratio.ratio, place));
-                if ratio.ratio > known.0 {
-                    *known = (ratio.ratio, place);
-                }
-            }
         }
     }
     // The most usual launch first; the sort is stable.
@@ -79,23 +72,10 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
             Cell::Factor(greatest),
             Cell::Count(ratios.len() as u128),
             Cell::Count(seeds as u128),
-            Cell::from_option(places.get(kernel), |(_, place)| Cell::text(place_words(place))),
+            Cell::from_option(places.get(kernel), |place| Cell::text(place_words(place))),
         ]);
     }
-    table.notes = vec![format!(
-        "Lane slots are subgroup operations × width. Usual: the kernel's usual \
-             launch; least and most are over all its launches and seeds. Seeds are counted at {} elements at \
-             most: where the launch has more, they are of a smaller one. Other work: a kernel that asks \
-             for its width and does something else at another.",
-        grouped_text(analyze::SEEDED_SIZE_MAX.unsigned_abs().into())
-    )];
-    if !places.is_empty() {
-        table.notes.push(
-            "Most of it: where most of what 64 lanes cost more is spent, in the launch where that is most. A loop costs \
-             more where its lanes go round unequally often, an arm where more subgroups have lanes in it."
-                .to_owned(),
-        );
-    }
+    table.notes = kernel_notes(!places.is_empty());
     table.folded_are = "of kernels that cost hardly more";
     let alike = table.rows_folded.len();
     if alike > 0 {
@@ -105,6 +85,38 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         ));
     }
     Some(table)
+}
+
+/// What the columns are.
+fn kernel_notes(has_places: bool) -> Vec<String> {
+    let mut notes = vec![format!(
+        "Lane slots are subgroup operations × width. Usual: the kernel's usual \
+             launch; least and most are over all its launches and seeds. Seeds are counted at {} elements at \
+             most: where the launch has more, they are of a smaller one. Other work: a kernel that asks \
+             for its width and does something else at another.",
+        grouped_text(analyze::SEEDED_SIZE_MAX.unsigned_abs().into())
+    )];
+    if has_places {
+        notes.push(
+            "Most of it: where most of what 64 lanes cost more is spent, in the launch where that is most. A loop costs \
+             more where its lanes go round unequally often, an arm where more subgroups have lanes in it."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// Where most of what 64 lanes cost more lies, of each kernel's launch that costs most more; of dear ones alone.
+fn dearest_places(costs: &[WidthCost]) -> BTreeMap<&str, DearestPlace> {
+    let mut found: BTreeMap<&str, (f64, DearestPlace)> = BTreeMap::new();
+    for cost in costs {
+        let Some((ratio, place)) = cost.ratio.zip(cost.dearest) else { continue };
+        let known = found.get(cost.kernel.as_str()).map_or(DEARER_MIN, |(known, _)| *known);
+        if ratio.ratio >= known {
+            found.insert(&cost.kernel, (ratio.ratio, place));
+        }
+    }
+    found.into_iter().map(|(kernel, (_, place))| (kernel, place)).collect()
 }
 
 /// Names where most of a cost lies, and its part of it.
