@@ -49,7 +49,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         Column::figures("most"),
         Column::figures("launches"),
         Column::figures("seeds"),
-        Column::words("most at line"),
+        Column::words("most of it").named_below(),
     ];
     let title = format!("Cost in lane slots: subgroups of {wide} lanes over {narrow}");
     let mut table = Table::new(title, columns);
@@ -98,7 +98,7 @@ fn kernel_notes(has_places: bool) -> Vec<String> {
     )];
     if has_places {
         notes.push(
-            "Most at line: where most of what 64 lanes cost more is spent, in the launch where that is most: the line of \
+            "Most of it: where most of what 64 lanes cost more is spent, in the launch where that is most: the line of \
              a loop or of an arm's condition. A loop costs more where its lanes go round unequally often, an arm where more \
              subgroups have lanes in it."
                 .to_owned(),
@@ -123,11 +123,11 @@ fn dearest_places(costs: &[WidthCost]) -> BTreeMap<&str, DearestPlace> {
 /// Names where most of a cost lies, and its part of it.
 fn place_words(place: &DearestPlace) -> String {
     let what = match place.looped {
-        Some(true) => " loop",
-        Some(false) => " arm",
-        None => "",
+        Some(true) => "loop of line",
+        Some(false) => "arm of line",
+        None => "line",
     };
-    format!("{}{what} ({})", place.line, text::whole_percent(place.share))
+    format!("{what} {} ({})", place.line, text::whole_percent(place.share))
 }
 
 /// The lane slots of each launch at each width; of more than some, those of the most usual parameters.
