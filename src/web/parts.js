@@ -52,7 +52,9 @@ function download(text, name) {
 
 // All that a stream makes of bytes; an error where that is over a limit.
 async function through(stream, bytes, bytes_max = Infinity) {
-  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+  // No Blob: a large one goes through the browser's own process, which a busy machine keeps waiting.
+  const source = new ReadableStream({ start(to) { to.enqueue(bytes); to.close(); } });
+  const reader = source.pipeThrough(stream).getReader();
   const parts = [];
   let length = 0;
   for (;;) {
@@ -65,7 +67,13 @@ async function through(stream, bytes, bytes_max = Infinity) {
     }
     parts.push(value);
   }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
 const unpack = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 const to_url = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
