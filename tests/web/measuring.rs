@@ -222,9 +222,17 @@ pub(super) fn widths() -> Result<(), String> {
 pub(super) fn catalogue_whole() -> Result<(), String> {
     let page = whole_page();
     let mut browser = Browser::open()?;
-    let html = patient(&page.html)?;
-    browser.show(&with_worker(&html, "", "time_all = async () => {};"), "")?;
-    browser.wait_for("!document.getElementById('start').disabled", WHOLE_MAX)?;
+    let html = with_worker(&patient(&page.html)?, "", "time_all = async () => {};");
+    // Beside other browsers one may hang while it loads a large page: it is opened again, twice at most.
+    for again in (0..3).rev() {
+        browser.show(&html, "")?;
+        let ready = browser.wait_for("!document.getElementById('start').disabled", RUN_MAX);
+        match ready {
+            Ok(()) => break,
+            Err(error) if again == 0 => return Err(error),
+            Err(_) => browser = Browser::open()?,
+        }
+    }
     browser.value("document.getElementById('start').click()")?;
     browser.wait_for("!state.running", WHOLE_MAX)?;
     let shown = browser.text("document.body.innerText")?;
