@@ -52,9 +52,7 @@ function download(text, name) {
 
 // All that a stream makes of bytes; an error where that is over a limit.
 async function through(stream, bytes, bytes_max = Infinity) {
-  // No Blob: a large one goes through the browser's own process, which a busy machine keeps waiting.
-  const source = new ReadableStream({ start(to) { to.enqueue(bytes); to.close(); } });
-  const reader = source.pipeThrough(stream).getReader();
+  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
   const parts = [];
   let length = 0;
   for (;;) {
@@ -67,13 +65,7 @@ async function through(stream, bytes, bytes_max = Infinity) {
     }
     parts.push(value);
   }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 const unpack = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 const to_url = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
