@@ -71,7 +71,7 @@ pub fn curves(run: &Run) -> Vec<CurveTable> {
     tables.filter(|table| !table.series.is_empty()).collect()
 }
 
-/// What each figure with a sweep shows, in a sentence: the most and the least of the curve that varies most.
+/// What each figure with a sweep shows, in a sentence: between what the curve lies that varies most.
 pub(super) fn curve_sentences(run: &Run) -> Vec<String> {
     let mut tables = curves(run);
     tables.sort_by_key(|table| table.series.len());
@@ -90,24 +90,21 @@ fn sentence(table: &CurveTable) -> Option<String> {
     // A level curve has no most.
     let (least, most) =
         ends(series).filter(|(least, most)| text::ratio(least.1) != text::ratio(most.1))?;
-    let of = if sweeps().count() > 1 { format!("; {}", series.name) } else { String::new() };
-    let first = table.devices.split(", ").next().unwrap_or_default();
     // A curve's name may say the device.
-    let several = table.devices.contains("; ");
-    let devices = if several || series.name.starts_with(first) {
-        String::new()
-    } else {
-        format!("; {}", table.devices)
-    };
+    let first = table.devices.split(", ").next().unwrap_or_default();
+    let said = table.devices.contains("; ") || series.name.starts_with(first);
+    let name = (sweeps().count() > 1).then_some(series.name.as_str());
+    let who: Vec<&str> = name.into_iter().chain((!said).then_some(&*table.devices)).collect();
+    let who = if who.is_empty() { table.title.clone() } else { who.join(", ") };
     let y = table.y_label.split(';').next().unwrap_or_default();
-    Some(format!(
-        "{}: {} at {}, the most, and {} at {}, the least ({y}{of}{devices}).",
-        table.title,
-        text::ratio(most.1),
-        most.0,
+    let between = format!(
+        "{y} lies between {} at {} and {} at {}",
         text::ratio(least.1),
         least.0,
-    ))
+        text::ratio(most.1),
+        most.0,
+    );
+    Some(format!("{who}: {between} ({}).", table.x_label))
 }
 
 /// The tables of one figure: one, or one for each combination of what curves' names do not tell.

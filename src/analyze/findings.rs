@@ -12,7 +12,7 @@ use crate::record::{Flag, Run};
 pub struct Finding {
     /// The flag.
     pub flag: Flag,
-    /// Devices, or device and kernel, at which it was found, in the order of measurement.
+    /// Devices, kernels of a device, or single launches, at which it was found, in the order of measurement.
     pub places: Vec<String>,
 }
 
@@ -21,6 +21,7 @@ pub fn findings(run: &Run) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut add =
         |flag: &Flag, place: String| match found.iter_mut().find(|finding| finding.flag == *flag) {
+            Some(finding) if finding.places.contains(&place) => {}
             Some(finding) => finding.places.push(place),
             None => found.push(Finding { flag: flag.clone(), places: vec![place] }),
         };
@@ -34,18 +35,28 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         for (flag, place) in &everywhere {
             add(flag, place.clone());
         }
-        for row in device.rows {
-            let parameters = parameters_text(&row.parameters, &[]);
+        for row in &device.rows {
             let somewhere = |flag: &&Flag| everywhere.iter().all(|(known, _)| known != *flag);
             for flag in row.flags.iter().filter(somewhere) {
-                let kernel = &row.kernel;
-                let parameters =
-                    if parameters.is_empty() { String::new() } else { format!(" ({parameters})") };
-                add(flag, format!("{kernel}{parameters} on {}", device.label));
+                add(flag, place(&device, row, flag));
             }
         }
     }
     found
+}
+
+/// The launch that has a flag; its kernel, where that has several and all have it.
+fn place(device: &DeviceSummary, row: &SummaryRow, flag: &Flag) -> String {
+    let (kernel, label) = (&row.kernel, &device.label);
+    let of_kernel: Vec<&SummaryRow> =
+        device.rows.iter().filter(|other| other.kernel == *kernel).collect();
+    if of_kernel.len() > 1 && of_kernel.iter().all(|other| other.flags.contains(flag)) {
+        return format!("all {} launches of {kernel} on {label}", of_kernel.len());
+    }
+    match parameters_text(&row.parameters, &[]) {
+        text if text.is_empty() => format!("{kernel} on {label}"),
+        text => format!("{kernel} ({text}) on {label}"),
+    }
 }
 
 /// The flags that stand on every launch of a device, or on every timed one, with words for these.

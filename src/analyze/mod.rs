@@ -87,9 +87,7 @@ pub use predictions::{PredictionRow, predictions};
 pub use profile::{
     DeviceProfile, LineProfile, Profile, ProfileTime, SourceText, have_several_widths, profiles,
 };
-pub use side_by_side::{
-    Change, ChangeKind, Executed, Missing, SideBySide, SideRow, TIMES_APART, side_by_side,
-};
+pub use side_by_side::{Change, ChangeKind, Executed, Missing, SideBySide, SideRow, side_by_side};
 pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use sorting::{
     BeforeAfter, BeforeAfterRow, Crossover, CrossoverRow, CrossoverTable, MODEL_LEGEND, ModelRow,

@@ -33,6 +33,16 @@ pub fn parameters_text(parameters: &BTreeMap<String, Value>, without: &[&str]) -
     parts.join(", ")
 }
 
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list_text<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// Names a device for people: what drivers call it, and the interface where it is hardware's.
 ///
 /// Where several devices of `run` would get the same name, each gets its id too.

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use super::agreement::agreements;
 use super::curves::curve_sentences;
 use super::machine;
-use super::names::{FORM, device, device_label, family, parameters_text, short_name};
+use super::names::{FORM, device, device_label, family, list_text, parameters_text, short_name};
 use super::side_by_side::compiler_changes;
 use super::sizes::rate_sentences;
 use super::sorting::sweep_crossovers;
@@ -157,17 +157,8 @@ fn describe_counted_ratios(summary: &Summary) -> Option<String> {
     });
     Some(format!(
         "Counted on {}, {kernel} costs {most} times the lane slots of {baseline}{least}.",
-        join_names(&labels)
+        list_text(&labels)
     ))
-}
-
-/// `one`, `one and another`, `one, another and a third`.
-fn join_names(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
-    }
 }
 
 /// A count with its noun.
@@ -189,7 +180,7 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
         kernels.iter().map(|kernel| family(kernel).to_owned()).filter(|f| !f.is_empty()).collect();
     let of = match families.len() {
         0 => String::new(),
-        1..=3 => format!(" of {}", join_names(&families.into_iter().collect::<Vec<_>>())),
+        1..=3 => format!(" of {}", list_text(&families.into_iter().collect::<Vec<_>>())),
         many => format!(" of {many} families"),
     };
     let used = summary.devices.iter().filter(|device| !device.rows.is_empty());
@@ -230,7 +221,7 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
     } else {
         ""
     };
-    let labels = join_names(&labels);
+    let labels = list_text(&labels);
     let sentence = format!("{kernels}{of} ran on {labels}: {ended}{beside}{untimed}.");
     Some((sentence, failed + wrong == 0))
 }
@@ -331,7 +322,7 @@ fn describe_removed_work(device: &DeviceSummary) -> Option<String> {
     Some(format!(
         "On {} the compiler removed work from {count}, {}: {ratios} withheld.",
         device.label,
-        join_names(&names)
+        list_text(&names)
     ))
 }
 

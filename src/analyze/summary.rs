@@ -200,18 +200,31 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
     row
 }
 
-/// Finds the baseline of `measurement`: same device, same values of the parameters of both.
+/// Finds the baseline of `measurement`: same device, same values of the parameters of both. Of a baseline that was
+/// measured several times the one beside which `measurement` was timed.
 fn baseline<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measurement> {
     let name = super::names::baseline(run, &measurement.kernel)?;
-    run.measurements.iter().find(|other| {
-        other.kernel == name
-            && other.device == measurement.device
-            && other.status == Status::Ok
-            && measurement
-                .parameters
-                .iter()
-                .all(|(key, value)| other.parameters.get(key).is_none_or(|same| same == value))
-    })
+    let all: Vec<&Measurement> = run
+        .measurements
+        .iter()
+        .filter(|other| {
+            other.kernel == name
+                && other.device == measurement.device
+                && other.status == Status::Ok
+                && measurement
+                    .parameters
+                    .iter()
+                    .all(|(key, value)| other.parameters.get(key).is_none_or(|same| same == value))
+        })
+        .collect();
+    match all.as_slice() {
+        [] => None,
+        [one] => Some(one),
+        [first, ..] => {
+            let beside = all.iter().find(|other| paired_times(measurement, other).is_some());
+            Some(beside.unwrap_or(first))
+        }
+    }
 }
 
 /// Divides two kernels' times round by round, unless the figure would mislead.

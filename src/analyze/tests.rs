@@ -142,6 +142,20 @@ fn kernels_that_were_not_sampled_side_by_side_have_no_ratio() {
 }
 
 #[test]
+fn of_a_baseline_that_was_measured_twice_the_one_timed_side_by_side_counts() {
+    let mut run = published_run();
+    let mut apart = run.measurements[0].clone();
+    for sample in &mut apart.time.as_mut().expect("timed").samples {
+        sample.ticks_begin += 1 << 40;
+        sample.ticks_end += 1 << 40;
+    }
+    run.measurements.insert(0, apart);
+    let summary = summary(&run);
+    let lane = row(&summary, "wgpu:0", "branch_by_lane", "sealed");
+    assert!(matches!(lane.time_ratio, TimeRatio::Measured(_)), "{:?}", lane.time_ratio);
+}
+
+#[test]
 fn agreement_is_exact_and_lists_every_difference() {
     let run = published_run();
     let measurement = &run.measurements[0];

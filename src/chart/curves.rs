@@ -87,7 +87,9 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         }
         draw_axes(canvas, table, &frame)?;
         for (index, one) in table.series.iter().enumerate() {
-            draw_series(canvas, one, &frame, index, &measured_at)?;
+            let over =
+                table.series[index + 1..].iter().filter(|other| coincide(one, other, &frame));
+            draw_series(canvas, one, &frame, (index, count(over.count())), &measured_at)?;
         }
         draw_names(canvas, table, &frame)?;
         numbers.draw(canvas, HEIGHT)
@@ -219,15 +221,37 @@ fn joined<'a>(
     series.points.chunk_by(move |a, b| !series.measured || !missing_between(a.0, b.0))
 }
 
-/// Draws one curve: marks where it was measured, a thin line where it was not.
+/// How far two curves may lie apart that hide each other, in pixels.
+const HIDDEN_WITHIN: i32 = 3;
+
+/// Whether one of two measured curves hides the other wherever both were measured.
+fn coincide(series: &CurveSeries, other: &CurveSeries, frame: &ChartFrame) -> bool {
+    let height = |series: &CurveSeries, x: f64| {
+        let (_, y) = series.points.iter().find(|(at, _)| (at - x).abs() < f64::EPSILON)?;
+        Some(frame.y(*y))
+    };
+    let apart: Vec<i32> = series
+        .points
+        .iter()
+        .filter_map(|(x, y)| Some((frame.y(*y) - height(other, *x)?).abs()))
+        .collect();
+    series.measured
+        && other.measured
+        && apart.len() > 1
+        && apart.iter().all(|d| *d <= HIDDEN_WITHIN)
+}
+
+/// Draws one curve: marks where it was measured, a thin line where it was not. One that as many others as `over`
+/// hide is that much wider, so that it is seen at both sides of them.
 fn draw_series(
     canvas: &Canvas<'_>,
     series: &CurveSeries,
     frame: &ChartFrame,
-    index: usize,
+    (index, over): (usize, i32),
     measured_at: &[f64],
 ) -> Result<(), ChartError> {
-    let (colour, thick) = if series.measured { (series_colour(index), 2) } else { (GREY, 1) };
+    let wide = 2 + u32::try_from(4 * over).unwrap_or_default();
+    let (colour, thick) = if series.measured { (series_colour(index), wide) } else { (GREY, 1) };
     for part in joined(series, measured_at) {
         canvas.line(inside(frame, part), colour, thick)?;
     }

@@ -166,26 +166,33 @@ pub(super) fn series(part: &SummaryPart, shown: impl Fn(&SummaryRow) -> bool) ->
         .collect()
 }
 
-/// The parameters that have one value in all rows that are shown; size and form are said elsewhere where they vary.
+/// The parameters of several rows that have one value in all that have them; size and form are said elsewhere where
+/// they vary.
 fn find_shared(
     part: &SummaryPart,
     shown: impl Fn(&SummaryRow) -> bool,
 ) -> BTreeMap<String, String> {
     let mut values: BTreeMap<&String, BTreeSet<String>> = BTreeMap::new();
-    let mut count = 0;
-    let mut holders: BTreeMap<&String, usize> = BTreeMap::new();
+    let mut holders: BTreeMap<&String, BTreeSet<(&str, String)>> = BTreeMap::new();
+    let launches: BTreeSet<(&str, String)> =
+        rows(part).filter(|row| shown(row)).map(launch).collect();
     for row in rows(part).filter(|row| shown(row)) {
-        count += 1;
         for (name, value) in row.parameters.iter().filter(|(name, _)| *name != FORM) {
             values.entry(name).or_default().insert(value.to_string());
-            *holders.entry(name).or_default() += 1;
+            holders.entry(name).or_default().insert(launch(row));
         }
     }
     let value = |(name, values): (&String, BTreeSet<String>)| {
-        let value = values.into_iter().next().filter(|_| holders.get(name) == Some(&count))?;
+        let holders = holders.get(name)?.len();
+        let value = values.into_iter().next().filter(|_| holders > 1 || launches.len() == 1)?;
         Some((name.clone(), value))
     };
     values.into_iter().filter(|(_, values)| values.len() == 1).filter_map(value).collect()
+}
+
+/// A row's kernel and parameters.
+fn launch(row: &SummaryRow) -> (&str, String) {
+    (&row.kernel, parameters_text(&row.parameters, &[]))
 }
 
 /// Groups the rows that `shown` accepts by kernel, the longest first bar first; series are numbered as [`series`] lists them.

@@ -15,9 +15,9 @@ use super::watch::{Watch, begin_run};
 use super::{export, measuring, render, shader};
 use crate::analyze::{self, Comparison, LaunchComparison, RelativeCondition};
 use crate::kernel::{Catalogue, Launch};
-use crate::present::fit::fold;
+use crate::present::fit::{fold, fold_parts};
 use crate::present::{self, terminal_columns};
-use crate::record::{Run, Tag};
+use crate::record::{Measurement, Run, Tag};
 use crate::run::profile::{ProfileRequest, SIZE};
 use crate::run::session::{Listener as _, Recording};
 use crate::store;
@@ -142,6 +142,11 @@ fn profile_both(arguments: &CompareArguments, catalogue: &Catalogue) -> Result<S
         if let [first, second] = &recording.run.measurements[measured..] {
             a.measurements.push(first.clone());
             b.measurements.push(second.clone());
+            // The record has both: their names may be the same.
+            for (index, (side, one)) in [("A", first), ("B", second)].into_iter().enumerate() {
+                let kernel = format!("{} ({side})", one.kernel);
+                watch.replace(measured + index, &Measurement { kernel, ..one.clone() });
+            }
         }
         if watch.has_failed() {
             break;
@@ -210,7 +215,7 @@ fn print(
     let one_kernel = launches.windows(2).all(|pair| pair[0].kernels == pair[1].kernels)
         && comparison.rows.windows(2).all(|pair| pair[0].parameters == pair[1].parameters);
     if comparison.rows.is_empty() {
-        writeln!(out, "{NOTHING_IN_COMMON}")?;
+        writeln!(out, "{}", fold(NOTHING_IN_COMMON, "", columns))?;
     } else if one_kernel && launches.len() == comparison.rows.len() {
         print_launches(launches, columns, out)?;
     } else {
@@ -219,7 +224,12 @@ fn print(
         }
         let (changed, left) = comparison.keep_changed();
         if !changed.rows.is_empty() {
-            write!(out, "{}", present::comparison(&changed).to_screen(columns))?;
+            let (facts, families) = present::comparison(&changed).by_family();
+            if !facts.is_empty() {
+                writeln!(out, "{}\n", fold_parts(&facts, "; ", "", columns))?;
+            }
+            let screens = families.into_iter().map(|table| table.to_screen(columns));
+            write!(out, "{}", screens.collect::<Vec<_>>().join("\n"))?;
         }
         if left > 0 && !changed.rows.is_empty() {
             let launches = present::count_text(left as u128, "launch");

@@ -4,11 +4,13 @@
 //! as the headings of [`Table::groups`]; and without columns that are empty or only repeat another. What
 //! is left out of a row stands in a heading above it, so that nothing is lost.
 
-use crate::units::{Ratio, text};
 use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
 
 use super::{Cell, Table};
 use crate::record::Flag;
+use crate::units::{Ratio, text};
 
 /// How many rows a group has on average at least; with fewer, headings take more room than they save.
 const GROUP_MIN: usize = 3;
@@ -22,6 +24,8 @@ const REPEATS_MAX: f64 = 0.005;
 /// What rows may share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Key {
+    /// The kernel in this column, of tables of one.
+    Kernel(usize),
     /// The family of the kernel in this column.
     Family(usize),
     /// A parameter, of those in this column.
@@ -34,6 +38,10 @@ impl Key {
     /// What a row has; `None` if it lacks it.
     fn value(&self, row: &[Cell]) -> Option<String> {
         match self {
+            Self::Kernel(place) => match row.get(*place)? {
+                Cell::Kernel(name) => Some(name.clone()),
+                _ => None,
+            },
             Self::Family(place) => match row.get(*place)? {
                 Cell::Kernel(name) => Some(name.rsplit_once('/')?.0.to_owned()),
                 _ => None,
@@ -54,8 +62,10 @@ impl Key {
     /// What a heading says of it.
     fn words(&self, table: &Table, value: &str) -> String {
         match self {
-            Self::Family(_) => value.to_owned(),
+            Self::Kernel(_) | Self::Family(_) => value.to_owned(),
             Self::Parameter(_, name) => format!("{name}={value}"),
+            // A kernel needs no word that says so.
+            Self::Column(place) if table.columns[*place].name == "kernel" => value.to_owned(),
             Self::Column(place) => format!("{} = {value}", table.columns[*place].name),
         }
     }
@@ -75,7 +85,7 @@ impl Key {
                     all.retain(|(known, _)| known != name);
                 }
             }
-            Self::Column(place) => {
+            Self::Kernel(place) | Self::Column(place) => {
                 if let Some(cell) = row.get_mut(*place) {
                     *cell = Cell::none();
                 }
@@ -88,6 +98,34 @@ impl Table {
     /// The same with what rows share said once.
     #[must_use]
     pub fn condense(mut self) -> Self {
+        self.share();
+        if self.all_rows().count() > 1 && self.rows_folded.is_empty() {
+            self.group();
+        }
+        self.without_empty_columns()
+    }
+
+    /// A table for each family, and what the rows of all of them share.
+    pub fn by_family(mut self) -> (Vec<String>, Vec<Self>) {
+        let family = |row: &Vec<Cell>| {
+            row.iter().enumerate().find_map(|(place, _)| Key::Family(place).value(row))
+        };
+        let mut families: IndexMap<Option<String>, Vec<Vec<Cell>>> = IndexMap::new();
+        let one = self.rows.iter().map(family).collect::<BTreeSet<_>>().len() < 2;
+        if one || !self.rows_folded.is_empty() {
+            return (Vec::new(), vec![self]);
+        }
+        self.share();
+        let mut empty = self.without_empty_columns();
+        for row in std::mem::take(&mut empty.rows) {
+            families.entry(family(&row)).or_default().push(row);
+        }
+        let facts = std::mem::take(&mut empty.facts);
+        (facts, families.into_values().map(|rows| Self { rows, ..empty.clone() }).collect())
+    }
+
+    /// Moves to the facts what all rows share, and leaves out columns that repeat another.
+    fn share(&mut self) {
         let repeats = self.leave_out_repeats();
         if self.all_rows().count() > 1 {
             self.share_keys();
@@ -96,8 +134,12 @@ impl Table {
         } else {
             self.facts.extend(repeats);
         }
-        for place in (1..self.columns.len()).rev() {
-            if self.is_empty_column(place) {
+    }
+
+    /// The same without columns in which no row has anything; one stays.
+    fn without_empty_columns(mut self) -> Self {
+        for place in (0..self.columns.len()).rev() {
+            if self.is_empty_column(place) && self.columns.len() > 1 {
                 self.remove_column(place);
             }
         }
@@ -150,25 +192,29 @@ impl Table {
         (any && most <= REPEATS_MAX).then_some(most)
     }
 
-    /// Moves what all rows share to the facts, and what runs of rows share to headings.
+    /// Moves what all rows share to the facts.
     fn share_keys(&mut self) {
-        let mut grouping: Vec<Key> = Vec::new();
         for key in self.keys() {
             let values: BTreeSet<Option<String>> =
                 self.all_rows().map(|row| key.value(row)).collect();
-            match values.iter().collect::<Vec<_>>().as_slice() {
-                [Some(value)] => {
-                    let words = key.words(self, value);
-                    self.facts.push(words);
-                    self.all_rows_mut().for_each(|row| key.take(row));
+            if let [Some(value)] = values.iter().collect::<Vec<_>>().as_slice() {
+                let words = key.words(self, value);
+                self.facts.push(words);
+                self.all_rows_mut().for_each(|row| key.take(row));
+            }
+        }
+    }
+
+    /// Moves what runs of rows share to headings. Kernels that are told apart stand in their rows.
+    fn group(&mut self) {
+        let mut grouping: Vec<Key> = Vec::new();
+        for key in self.keys() {
+            let everywhere = self.rows.iter().all(|row| key.value(row).is_some());
+            if everywhere && !matches!(key, Key::Kernel(_)) {
+                grouping.push(key);
+                if self.runs(&grouping).len() * GROUP_MIN > self.rows.len() {
+                    grouping.pop();
                 }
-                _ if self.rows_folded.is_empty() && !values.contains(&None) => {
-                    grouping.push(key);
-                    if self.runs(&grouping).len() * GROUP_MIN > self.rows.len() {
-                        grouping.pop();
-                    }
-                }
-                _ => {}
             }
         }
         if grouping.is_empty() {
@@ -186,7 +232,7 @@ impl Table {
         for (place, column) in self.columns.iter().enumerate() {
             let cells = || self.all_rows().filter_map(|row| row.get(place));
             if cells().any(|cell| matches!(cell, Cell::Kernel(_))) {
-                keys.push(Key::Family(place));
+                keys.extend([Key::Kernel(place), Key::Family(place)]);
             }
             let mut names: Vec<&String> = Vec::new();
             for cell in cells() {

@@ -3,7 +3,8 @@
 //! Input: a table, and the terminal's columns where it is one. Output: text that is no wider than the
 //! terminal, and without one as wide as it must be. What is said of a row is tried in this order: all in
 //! one line; words at its end in a line beneath; then all but the intervals of figures; then these too; then
-//! the same with a kernel's name and what its rows share in a heading; then cards. No line is drawn between rows.
+//! what can be spared; then the same with a kernel's name and what its rows share in a heading; then cards. No
+//! line is drawn between rows.
 
 use comfy_table::{CellAlignment, ContentArrangement, presets::NOTHING};
 
@@ -27,13 +28,16 @@ enum Form {
     IntervalsAlone,
     /// No notes.
     NotesBelow,
+    /// Neither notes nor what can be spared.
+    SpareBelow,
 }
 
 /// The columns of a row above which what a kernel's rows share stands above them, and not in each.
 const COLUMNS_READ: usize = 100;
 
 /// The forms, those that take most room first.
-const FORMS: [Form; 4] = [Form::Line, Form::WordsBelow, Form::IntervalsAlone, Form::NotesBelow];
+const FORMS: [Form; 5] =
+    [Form::Line, Form::WordsBelow, Form::IntervalsAlone, Form::NotesBelow, Form::SpareBelow];
 
 impl Table {
     /// The whole table with its title, what holds for all rows, and its notes, for a terminal of so many
@@ -91,8 +95,7 @@ impl Table {
 
     /// The columns that stand in a row's line.
     fn visible_columns(&self, form: Form) -> impl Iterator<Item = (usize, &Column)> {
-        let hidden = form != Form::Line;
-        self.columns.iter().enumerate().filter(move |(_, column)| !(hidden && column.below))
+        self.columns.iter().enumerate().filter(move |(_, column)| !is_beneath(column, form))
     }
 
     /// The columns of a terminal that a column takes.
@@ -165,14 +168,14 @@ impl Table {
     fn beneath(&self, index: usize, form: Form) -> Vec<String> {
         let mut parts = Vec::new();
         for (cell, column) in self.rows[index].iter().zip(&self.columns) {
-            if column.below && form != Form::Line && !cell.is_missing() {
-                let name = if column.named_below { &*column.name } else { "" };
+            if is_beneath(column, form) && !cell.is_missing() {
+                let name = if column.named_below || column.spare { &*column.name } else { "" };
                 parts.push(format!("{name} {}", cell.to_text()).trim_start().to_owned());
             }
             let left = match form {
                 Form::Line | Form::WordsBelow => String::new(),
                 Form::IntervalsAlone => cell.to_remark(),
-                Form::NotesBelow => cell.to_note(),
+                Form::NotesBelow | Form::SpareBelow => cell.to_note(),
             };
             if column.notes_inline && !left.is_empty() {
                 parts.push(format!("{}: {left}", column.name));
@@ -210,6 +213,11 @@ impl Table {
     }
 }
 
+/// Whether a column stands beneath its row.
+fn is_beneath(column: &Column, form: Form) -> bool {
+    (column.below && form != Form::Line) || (column.spare && form == Form::SpareBelow)
+}
+
 /// A cell as a row's line shows it.
 fn in_line(cell: &Cell, column: &Column, form: Form) -> String {
     let text = cell.to_text();
@@ -217,7 +225,7 @@ fn in_line(cell: &Cell, column: &Column, form: Form) -> String {
         _ if !column.notes_inline => String::new(),
         Form::Line | Form::WordsBelow => cell.to_note(),
         Form::IntervalsAlone => cell.to_interval(),
-        Form::NotesBelow => String::new(),
+        Form::NotesBelow | Form::SpareBelow => String::new(),
     };
     if note.is_empty() { text } else { format!("{text} [{note}]") }
 }

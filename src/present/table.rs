@@ -43,6 +43,8 @@ pub struct Column {
     pub below: bool,
     /// Whether its name stands before it there.
     pub named_below: bool,
+    /// Whether it goes there with its name where all else has no room.
+    pub spare: bool,
     /// Columns that it may only repeat; it is then left out, and the heading says so.
     pub repeats: &'static [&'static str],
 }
@@ -77,6 +79,7 @@ impl Column {
             once: false,
             below: false,
             named_below: false,
+            spare: false,
             repeats: &[],
         }
     }
@@ -108,6 +111,12 @@ impl Column {
     #[must_use]
     pub fn named_below(self) -> Self {
         Self { below: true, named_below: true, ..self }
+    }
+
+    /// The same, the first that goes beneath its row where all else has no room.
+    #[must_use]
+    pub fn spare(self) -> Self {
+        Self { spare: true, ..self }
     }
 
     /// The same, left out where it says no more than one of these columns does.

@@ -149,7 +149,7 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         Column::figures("simulated").repeats(&["active lanes"]),
         Column::figures("published"),
         Column::figures("efficiency"),
-        Column::figures(LANE_SLOTS),
+        Column::figures(LANE_SLOTS).spare(),
         Column::figures("time"),
         Column::figures("ratio").with_notes(),
         Column::figures("predicted"),
@@ -362,12 +362,12 @@ pub fn misses_table(misses: &[Miss]) -> Table {
 /// The same launches by every instrument; below it why figures are missing.
 pub fn side_by_side(found: &SideBySide) -> Table {
     let columns = [
-        Column::words("kernel"),
+        Column::words("kernel").once(),
         Column::words("parameters"),
         Column::figures("expected"),
-        Column::figures("simulator"),
-        Column::figures("Vulkan"),
-        Column::figures("CUDA"),
+        Column::figures("simulator").repeats(&["expected"]),
+        Column::figures("Vulkan").repeats(&["expected", "simulator"]),
+        Column::figures("CUDA").repeats(&["expected", "simulator", "Vulkan"]),
         Column::figures("machine code"),
         Column::figures("not predicated off"),
         Column::figures("published"),
@@ -657,8 +657,8 @@ pub fn comparison(comparison: &Comparison) -> Table {
         Column::figures("time B"),
         Column::figures("time B / A").with_notes(),
         Column::figures("subgroup operations B / A"),
-        Column::figures("lane slots A"),
-        Column::figures("lane slots B"),
+        Column::figures("lane slots A").spare(),
+        Column::figures("lane slots B").spare(),
         Column::figures("lane slots B / A").with_notes(),
         Column::figures("seeds"),
         Column::words("flags").below(),
@@ -687,8 +687,8 @@ pub fn comparison(comparison: &Comparison) -> Table {
                 row.subgroup_operations_ratio.filter(|_| one_width(row)),
                 Cell::Factor,
             ),
-            Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Count),
-            Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Count),
+            Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Rounded),
+            Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Rounded),
             Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), |ratio| match row
                 .lane_slots_range
             {

@@ -47,8 +47,8 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         Column::figures("usual").with_notes(),
         Column::figures("least"),
         Column::figures("most"),
-        Column::figures("launches"),
-        Column::figures("seeds"),
+        Column::figures("launches").spare(),
+        Column::figures("seeds").spare(),
         Column::words("most of it").named_below(),
     ];
     let title = format!("Cost in lane slots: subgroups of {wide} lanes over {narrow}");

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
     table::TableText,
 };
 use crate::{
-    analyze::{self, AgreementRow, MissGroup, Quantity, Summary, parameters_text},
+    analyze::{self, AgreementRow, Difference, MissGroup, Quantity, Summary, parameters_text},
     chart::{self, Drawing, Figure},
     claims,
     present::{self, Section},
@@ -48,7 +49,7 @@ pub(super) struct Context {
     traces: Vec<TraceText>,
     /// How unlike subgroups are; `None` if they are all alike, or no simulator ran.
     spreads: Option<TableText>,
-    agreements: Vec<AgreementText>,
+    agreements: Vec<DeviceAgreementText>,
     sources: Vec<SourceText>,
     /// Measurements whose lines are not among them.
     sources_left_out: usize,
@@ -89,14 +90,22 @@ struct MissText {
     table: TableText,
 }
 
-/// A device held against the simulator.
+/// A device held against the simulator at its width.
+#[derive(Debug, Serialize)]
+struct DeviceAgreementText {
+    /// What came of it.
+    sentence: String,
+    /// Launches that differ.
+    different: Vec<AgreementText>,
+    /// Launches that do not, which a reader has to open.
+    equal: Vec<AgreementText>,
+}
+
+/// A launch held against the simulator's.
 #[derive(Debug, Serialize)]
 struct AgreementText {
-    kernel: String,
-    label: String,
-    simulator: String,
+    launch: String,
     compared: String,
-    verdict: String,
     differences: Vec<String>,
 }
 
@@ -176,7 +185,7 @@ pub(super) fn context(
         traces,
         spreads: spreads(joined),
         counters: counters::list_measurements(joined),
-        agreements: analyze::agreements(joined).iter().map(agreement).collect(),
+        agreements: device_agreements(&analyze::agreements(joined)),
         sources,
         sources_left_out,
         findings: findings.collect(),
@@ -250,49 +259,69 @@ pub(super) fn run(run: &Run) -> RunText {
     }
 }
 
-/// Writes how a device's counts compare with the simulator's.
+/// Launches by device and simulator, those that differ apart.
+fn device_agreements(rows: &[AgreementRow]) -> Vec<DeviceAgreementText> {
+    let mut devices: IndexMap<(&str, &str), Vec<&AgreementRow>> = IndexMap::new();
+    for row in rows {
+        devices.entry((&row.label, &row.simulator)).or_default().push(row);
+    }
+    let texts = devices.into_iter().map(|((label, simulator), rows)| {
+        let blocks: usize = rows.iter().map(|row| row.agreement.blocks_compared).sum();
+        let of = format!(
+            "{} of {}",
+            present::count_text(blocks as u128, "block"),
+            present::count_text(rows.len() as u128, "launch")
+        );
+        let (equal, different): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|row| row.agreement.differences.is_empty());
+        let found = match different.len() {
+            0 => "all are equal".to_owned(),
+            1 => "1 launch differs".to_owned(),
+            many => format!("{many} launches differ"),
+        };
+        DeviceAgreementText {
+            sentence: format!("{label} against {simulator}: {of}; {found}."),
+            different: different.into_iter().map(agreement).collect(),
+            equal: equal.into_iter().map(agreement).collect(),
+        }
+    });
+    texts.collect()
+}
+
+/// Writes how a launch's counts compare with the simulator's.
 fn agreement(row: &AgreementRow) -> AgreementText {
     let found = &row.agreement;
-    let differences: Vec<String> = found
-        .differences
-        .iter()
-        .map(|difference| {
-            let quantity = match difference.quantity {
-                Quantity::Operations => "operations".to_owned(),
-                Quantity::Executions => "executions".to_owned(),
-                Quantity::Lanes => "lanes".to_owned(),
-                Quantity::Histogram(lanes) => format!("executions with {lanes} active lanes"),
-            };
-            let side = |count: Option<u64>| {
-                count.map_or("no such block".to_owned(), |count| format::count(count.into()))
-            };
-            format!(
-                "dispatch {}, block {} ({}:{}), {quantity}: device {}, simulator {}",
-                difference.dispatch,
-                difference.block,
-                difference.place.0,
-                difference.place.1,
-                side(difference.left),
-                side(difference.right)
-            )
-        })
-        .collect();
-    let parameters = parameters_text(&row.parameters, &[]);
     AgreementText {
-        kernel: format!("{} {parameters}", row.kernel),
-        label: row.label.clone(),
-        simulator: row.simulator.clone(),
+        launch: format!("{} {}", row.kernel, parameters_text(&row.parameters, &[])),
         compared: format!(
-            "{} blocks, {} with histogram",
-            found.blocks_compared, found.histograms_compared
+            "{}, {} with histogram",
+            present::count_text(found.blocks_compared as u128, "block"),
+            found.histograms_compared
         ),
-        verdict: match differences.len() {
-            0 => "equal".to_owned(),
-            1 => "1 difference".to_owned(),
-            many => format!("{many} differences"),
-        },
-        differences,
+        differences: found.differences.iter().map(difference).collect(),
     }
+}
+
+/// Writes a count that is not the simulator's.
+fn difference(difference: &Difference) -> String {
+    let quantity = match difference.quantity {
+        Quantity::Operations => "operations".to_owned(),
+        Quantity::Executions => "executions".to_owned(),
+        Quantity::Lanes => "lanes".to_owned(),
+        Quantity::Histogram(lanes) => format!("executions with {lanes} active lanes"),
+    };
+    let side = |count: Option<u64>| {
+        count.map_or("no such block".to_owned(), |count| format::count(count.into()))
+    };
+    format!(
+        "dispatch {}, block {} ({}:{}), {quantity}: device {}, simulator {}",
+        difference.dispatch,
+        difference.block,
+        difference.place.0,
+        difference.place.1,
+        side(difference.left),
+        side(difference.right)
+    )
 }
 
 /// Lists what failed or gave wrong outputs, with the reasons.

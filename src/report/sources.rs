@@ -67,7 +67,7 @@ struct BinText {
 
 /// The most lines with figures, those of every measurement counted, that are all on the page: each takes
 /// some 400 bytes of it, and a sweep of more would make it too large to open.
-const LINES_MAX: usize = 20_000;
+const LINES_MAX: usize = 5_000;
 
 /// Makes the views of sources that were counted, and says of how many measurements they leave out lines.
 pub(super) fn sources(run: &Run) -> (Vec<SourceText>, usize) {

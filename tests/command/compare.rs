@@ -73,7 +73,15 @@ pub(super) fn two_shaders() {
         page.contains("let w = v - 1.0 + 0.0 * v * v;") && page.contains("the same in both"),
         "{page}"
     );
-    assert!(folder.path().join("out/result.json").exists());
+    let record = std::fs::read_to_string(folder.path().join("out/result.json")).unwrap();
+    let record: Value = serde_json::from_str(&record).unwrap();
+    let kernels: Vec<&str> = record["measurements"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|measurement| measurement["kernel"].as_str().unwrap())
+        .collect();
+    assert_eq!(kernels, ["particles (A)", "particles_2 (B)"]);
 
     let found = json(&folder, &shaders);
     let launch = &found["launches"][0];

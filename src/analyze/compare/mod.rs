@@ -13,7 +13,7 @@ mod timing;
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 pub use gate::{RelativeCondition, RelativeViolation};
 pub use launch::LaunchComparison;
@@ -22,7 +22,7 @@ pub use texts::LinePair;
 pub use timing::TimeRatio as LaunchTimeRatio;
 
 use super::counts::{Work, active_lanes_mean, efficiency, ratio};
-use super::names::{SIZE, device_label, parameters_text};
+use super::names::{SIZE, device_label, family, list_text, parameters_text};
 use super::plausibility::plausibility;
 use super::rounds::{median_time, times_ns};
 use super::width_costs::{lane_slots, seed_range};
@@ -81,8 +81,8 @@ pub struct ComparisonRow {
     pub flags: Vec<Flag>,
 }
 
-/// The most kernels that are named where launches have no counterpart.
-const KERNELS_NAMED: usize = 4;
+/// The most kernels, and families, that are named where launches have no counterpart.
+const NAMED_MAX: usize = 4;
 
 /// A measurement that has no counterpart.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +97,8 @@ pub struct NotCompared {
     pub parameters: BTreeMap<String, Value>,
     /// Why, in words for people.
     pub reason: String,
+    /// The parameters of a launch that the other run has instead, where that is why.
+    pub instead: Option<String>,
 }
 
 impl Comparison {
@@ -139,43 +141,53 @@ impl ComparisonRow {
 }
 
 impl Comparison {
-    /// What has no counterpart and why, a sentence for all launches on a device for which the reason is the same.
+    /// What has no counterpart and why, a sentence for all launches for which the reason is the same.
     pub fn describe_not_compared(&self) -> Vec<String> {
-        let mut groups: IndexMap<(usize, &str, &str), Vec<&NotCompared>> = IndexMap::new();
+        // By device first; then devices that lack the same go together.
+        let mut of_devices: IndexMap<(usize, &str, &str), Vec<&NotCompared>> = IndexMap::new();
         for missing in &self.not_compared {
             let NotCompared { side, label, reason, .. } = missing;
-            // Which other parameters there are is told for one launch alone.
-            let reason = reason.split(" (").next().unwrap_or(reason);
-            groups.entry((*side, label, reason)).or_default().push(missing);
+            of_devices.entry((*side, label, reason)).or_default().push(missing);
         }
-        let sentence = |((side, label, reason), all): (_, Vec<&NotCompared>)| match &all[..] {
-            [one] => one.sentence(),
-            many => {
-                let (side, count) = (if side == 0 { "A" } else { "B" }, many.len());
-                let mut kernels: Vec<&str> = Vec::new();
-                for missing in many {
-                    if !kernels.contains(&missing.kernel.as_str()) {
-                        kernels.push(&missing.kernel);
-                    }
-                }
-                let more = kernels.len().saturating_sub(KERNELS_NAMED);
-                kernels.truncate(KERNELS_NAMED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let kernels = kernels.join(", ");
-                format!("only in {side}: {count} launches of {kernels}{more} on {label}: {reason}")
+        let mut groups: IndexMap<(usize, &str, String), Vec<&str>> = IndexMap::new();
+        let mut sentences = Vec::new();
+        for ((side, label, reason), all) in of_devices {
+            match all.as_slice() {
+                [one] => sentences.push(one.sentence()),
+                _ => groups.entry((side, reason, launches_text(&all))).or_default().push(label),
             }
-        };
-        groups.into_iter().map(sentence).collect()
+        }
+        sentences.extend(groups.into_iter().map(|((side, reason, launches), labels)| {
+            let side = SIDES[side];
+            format!("only in {side}: {launches} on {}: {reason}", list_text(&labels))
+        }));
+        sentences
     }
+}
+
+/// What the two runs are called.
+const SIDES: [&str; 2] = ["A", "B"];
+
+/// How many launches of which kernels; of many kernels the families.
+fn launches_text(all: &[&NotCompared]) -> String {
+    let kernels: IndexSet<&str> = all.iter().map(|missing| missing.kernel.as_str()).collect();
+    let families: IndexSet<&str> = kernels.iter().map(|kernel| family(kernel)).collect();
+    let names = |names: &IndexSet<&str>| list_text(&names.iter().collect::<Vec<_>>());
+    let of = match (kernels.len(), families.len()) {
+        (..=NAMED_MAX, _) => names(&kernels),
+        (many, ..=NAMED_MAX) => format!("{many} kernels of {}", names(&families)),
+        (many, of) => format!("{many} kernels of {of} families"),
+    };
+    format!("{} launches of {of}", all.len())
 }
 
 impl NotCompared {
     /// What has no counterpart and why, in a sentence.
     pub fn sentence(&self) -> String {
-        let side = if self.side == 0 { "A" } else { "B" };
         let parameters = parameters_text(&self.parameters, &[]);
-        let Self { label, kernel, reason, .. } = self;
-        format!("only in {side}: {kernel} {parameters} on {label}: {reason}")
+        let Self { side, label, kernel, reason, instead, .. } = self;
+        let instead = instead.as_ref().map_or(String::new(), |instead| format!(" ({instead})"));
+        format!("only in {}: {kernel} {parameters} on {label}: {reason}{instead}", SIDES[*side])
     }
 }
 
@@ -412,6 +424,7 @@ fn missing(
                 && device.is_some_and(|device| device.id == measurement.device)
         })
         .collect();
+    let mut instead = None;
     let reason = if device.is_none() {
         format!("run {name} has no such device")
     } else if let Some(first) = elsewhere.first() {
@@ -423,10 +436,10 @@ fn missing(
             Some(size) if Some(size) != measurement.parameters.get(SIZE) => {
                 format!("run {name} has it at {SIZE} = {size}")
             }
-            _ => format!(
-                "run {name} has it with other parameters ({})",
-                parameters_text(&first.parameters, &[])
-            ),
+            _ => {
+                instead = Some(parameters_text(&first.parameters, &[]));
+                format!("run {name} has it with other parameters")
+            }
         }
     } else {
         format!("run {name} did not measure this kernel on that device")
@@ -437,5 +450,6 @@ fn missing(
         kernel: measurement.kernel.clone(),
         parameters: measurement.parameters.clone(),
         reason,
+        instead,
     }
 }

@@ -22,9 +22,6 @@ use super::rounds::median_time;
 use crate::record::{Measurement, Published, Run, Status, Value};
 use crate::units::{Nanoseconds, text};
 
-/// How far the two times may lie apart before it is said, 1.0 being 100 %.
-pub const TIMES_APART: f64 = 0.1;
-
 /// The width of NVIDIA's warps, at which everything is compared.
 const LANES: u32 = 32;
 
@@ -231,14 +228,6 @@ fn row(
         if measurement.is_some_and(|m| plausibility(run, m).is_removed()) {
             row.differences.push(format!("work removed through {interface}, by its time"));
         }
-    }
-    if let Some(ratio) = row.times_ratio().filter(|ratio| (ratio - 1.0).abs() > TIMES_APART) {
-        row.differences.push(match ratio {
-            ratio if ratio > 1.0 => {
-                format!("CUDA takes {} times as long as Vulkan", text::ratio(ratio))
-            }
-            ratio => format!("Vulkan takes {} times as long as CUDA", text::ratio(1.0 / ratio)),
-        });
     }
     row.differences.extend(unlike_published(&row));
     row

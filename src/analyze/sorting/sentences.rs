@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Crossover, SpeedCurve, crossover, every_curve, values_of};
 use crate::analyze::curves::SWEEP_MIN;
-use crate::analyze::names::{parameters_text, short_name};
+use crate::analyze::names::{list_text, parameters_text, short_name};
 use crate::analyze::usual::{asks_where_it_pays, axes, keep_usual};
 use crate::record::Run;
 
@@ -228,13 +228,4 @@ fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
         parameters_text(&shared, &[]),
         clauses.join("; ")
     ))
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn list_text(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
