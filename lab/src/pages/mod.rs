@@ -20,7 +20,6 @@ mod records;
 mod select;
 #[cfg(test)]
 mod tests;
-mod wrong;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -118,4 +117,9 @@ fn render(records: &Arc<Records>, page: &Path, template: &str) -> anyhow::Result
     let inside = page.strip_prefix(PAGES)?.display();
     let head = format!("<!-- Made by `lab pages` from {TEMPLATES}/{inside}: edit that. -->\n\n");
     Ok(format!("{head}{text}{}", records.sources_table(&up)?))
+}
+
+/// An error of a template's function, with a sentence.
+fn wrong(sentence: impl std::fmt::Display) -> minijinja::Error {
+    minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, sentence.to_string())
 }

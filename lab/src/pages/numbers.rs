@@ -5,7 +5,7 @@
 
 use minijinja::{Environment, Error};
 
-use super::wrong::wrong;
+use super::wrong;
 
 /// Adds the filters to an environment.
 pub(super) fn register(environment: &mut Environment<'_>) {

@@ -12,7 +12,7 @@ use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
 use super::records::Records;
-use super::wrong::wrong;
+use super::wrong;
 
 /// A launch that Nsight Compute measured, by its names.
 type Counters = BTreeMap<String, f64>;

@@ -26,7 +26,7 @@ use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
 use super::select::Selection;
-use super::wrong::wrong;
+use super::wrong;
 
 /// Where the charts of pages are.
 const CHARTS: &str = "results/charts";
