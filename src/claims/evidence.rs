@@ -11,7 +11,7 @@ use crate::analyze::{Load, Plausibility, Work, latencies, machine as code, plaus
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
 use crate::kernel::{Catalogue, KernelError};
-use crate::record::{Backend, Block, Device, DeviceKind, Measurement, Output, Run, Status, Value};
+use crate::record::{Backend, Block, Device, Measurement, Output, Run, Status, Value};
 use crate::units::{Width, approximate};
 
 /// A record, and the name by which figures refer to it.
@@ -174,17 +174,23 @@ fn point(record: &Record, device: &Device, measurement: &Measurement, value: [f6
         parameters: measurement.parameters.clone(),
         device: label,
         device_id: device.id.clone(),
-        kind: match device.kind {
-            DeviceKind::Simulator => "simulators",
-            DeviceKind::Radv => "machine code executed without hardware",
-            DeviceKind::Wgpu | DeviceKind::Cuda | DeviceKind::Web if device.cpu_driver => {
-                "CPU drivers"
-            }
-            DeviceKind::Wgpu | DeviceKind::Cuda | DeviceKind::Web => "GPUs",
-        },
+        kind: kind(device),
         interface: device.backend.name(),
         record: record.name.clone(),
         launches: vec![(measurement.kernel.clone(), measurement.parameters.clone())],
+    }
+}
+
+/// What kind of device it is, as it stands behind "on".
+fn kind(device: &Device) -> &'static str {
+    if device.is_simulator() {
+        "simulators"
+    } else if device.is_emulated() {
+        "machine code executed without hardware"
+    } else if device.cpu_driver {
+        "CPU drivers"
+    } else {
+        "GPUs"
     }
 }
 

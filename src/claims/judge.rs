@@ -2,20 +2,17 @@
 //!
 //! Input: a claim, records, tables. Output: [`Judged`]. How a verdict comes about says [`super`].
 
-use std::sync::OnceLock;
-
 use super::condition::{condition, place};
 use super::evidence::{FactTable, Point, Record, find_verified, names, points};
 use super::ledger::{
-    Arithmetic, Check, Claim, Fact, Goes, LedgerError, OccupancyCheck, OccupancyFigure, Order,
-    Quantity, RatioCheck, ledger,
+    Arithmetic, Check, Claim, Fact, Goes, OccupancyCheck, OccupancyFigure, Order, Quantity,
+    RatioCheck,
 };
-use super::pair::{Pair, pair};
 use super::selector::{Compared, Selector, WIDTH, number_of, same};
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
 use crate::occupancy;
-use crate::record::{Run, Value};
+use crate::record::Value;
 
 /// How far a limit may be passed by what numbers in floating point lose.
 const ROUNDING: f64 = 1e-9;
@@ -118,6 +115,15 @@ pub struct Judged {
     pub pairs: Vec<Pair>,
 }
 
+/// What records make of a claim and of one against it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The other claim's id.
+    pub other: String,
+    /// Which of the two records support, a sentence; the same at both.
+    pub says: String,
+}
+
 /// One figure of a check, with the point that it comes from.
 struct Judgement {
     point: Option<Point>,
@@ -132,38 +138,6 @@ enum Outcome {
     Fails,
     Where(String),
     Undecided,
-}
-
-/// The claims that runs say something of, judged by them: those of which a launch's figure decided a check.
-///
-/// # Errors
-///
-/// What is wrong with the ledger or the catalogue, which tests show to be nothing.
-pub fn judge_touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
-    let record = |run: &Run| Record::new(run.started_utc.clone(), run.clone());
-    let records: Vec<Record> = runs.iter().map(record).collect::<Result<_, _>>()?;
-    static KEPT: OnceLock<Vec<Claim>> = OnceLock::new();
-    let claims = match KEPT.get() {
-        Some(kept) => kept,
-        None => {
-            let read = ledger()?;
-            KEPT.get_or_init(|| read)
-        }
-    };
-    let judged = judge_all(&claims.iter().collect::<Vec<_>>(), &records, &[]);
-    let decided = |claim: &Judged| {
-        let known = !matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
-        known && claim.figures.iter().any(|figure| !figure.device.is_empty())
-    };
-    Ok(judged.into_iter().filter(decided).collect())
-}
-
-/// Judges claims by records and tables, those that oppose each other together.
-pub fn judge_all(claims: &[&Claim], records: &[Record], tables: &[FactTable]) -> Vec<Judged> {
-    let mut judged: Vec<Judged> =
-        claims.iter().map(|claim| judge(claim, records, tables)).collect();
-    pair(&mut judged);
-    judged
 }
 
 /// Judges a claim by records and tables, alone.

@@ -29,9 +29,9 @@ mod selector;
 mod tests;
 
 pub use evidence::{FactTable, Point, Record};
-pub use judge::{Figure, Judged, Verdict, judge, judge_all, judge_touched, only};
+pub use judge::{Figure, Judged, Pair, Verdict, judge, only};
 pub use ledger::{
     Check, Claim, Goes, LedgerError, OccupancyFigure, Quantity, Scope, ScopeWord, ledger,
 };
-pub use pair::Pair;
+pub use pair::{judge_all, judge_touched};
 pub use selector::Selector;

@@ -1,17 +1,45 @@
-//! Claims that say the opposite of each other, judged together.
+//! Claims judged together, and of those that say the opposite of each other, which one records support.
 //!
-//! Input: judged claims. Output: for each two of them that name each other in `against`, a sentence that says which of them
-//! the records support. No figure is looked at again: the two verdicts decide.
+//! Input: claims, records, tables. Output: [`Judged`], with a sentence for each two that name each other in `against`. For the
+//! sentence no figure is looked at again: the two verdicts decide.
 
-use super::judge::{Judged, Verdict};
+use std::sync::OnceLock;
 
-/// What records make of a claim and of one against it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// The other claim's id.
-    pub other: String,
-    /// Which of the two records support, a sentence; the same at both.
-    pub says: String,
+use super::evidence::{FactTable, Record};
+use super::judge::{Judged, Pair, Verdict, judge};
+use super::ledger::{Claim, LedgerError, ledger};
+use crate::record::Run;
+
+/// The claims that runs say something of, judged by them: those of which a launch's figure decided a check.
+///
+/// # Errors
+///
+/// What is wrong with the ledger or the catalogue, which tests show to be nothing.
+pub fn judge_touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
+    let record = |run: &Run| Record::new(run.started_utc.clone(), run.clone());
+    let records: Vec<Record> = runs.iter().map(record).collect::<Result<_, _>>()?;
+    static KEPT: OnceLock<Vec<Claim>> = OnceLock::new();
+    let claims = match KEPT.get() {
+        Some(kept) => kept,
+        None => {
+            let read = ledger()?;
+            KEPT.get_or_init(|| read)
+        }
+    };
+    let judged = judge_all(&claims.iter().collect::<Vec<_>>(), &records, &[]);
+    let decided = |claim: &Judged| {
+        let known = !matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
+        known && claim.figures.iter().any(|figure| !figure.device.is_empty())
+    };
+    Ok(judged.into_iter().filter(decided).collect())
+}
+
+/// Judges claims by records and tables, those that oppose each other together.
+pub fn judge_all(claims: &[&Claim], records: &[Record], tables: &[FactTable]) -> Vec<Judged> {
+    let mut judged: Vec<Judged> =
+        claims.iter().map(|claim| judge(claim, records, tables)).collect();
+    pair(&mut judged);
+    judged
 }
 
 /// Gives each claim a sentence on each claim against it that was judged too.

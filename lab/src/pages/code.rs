@@ -10,7 +10,7 @@ use lanescope::kernel::{Catalogue, Kernel, KernelLanguage};
 use minijinja::{Environment, Error};
 
 use super::fields;
-use super::wrong;
+use super::numbers::wrong;
 use crate::root;
 
 /// Adds the functions to an environment.

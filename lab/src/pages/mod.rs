@@ -118,8 +118,3 @@ fn render(records: &Arc<Records>, page: &Path, template: &str) -> anyhow::Result
     let head = format!("<!-- Made by `lab pages` from {TEMPLATES}/{inside}: edit that. -->\n\n");
     Ok(format!("{head}{text}{}", records.sources_table(&up)?))
 }
-
-/// An error of a template's function, with a sentence.
-fn wrong(sentence: impl std::fmt::Display) -> minijinja::Error {
-    minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, sentence.to_string())
-}
