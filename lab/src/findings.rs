@@ -1,5 +1,5 @@
-//! The pages of findings on claims: a verdict for each claim of the ledger, by all committed records and tables, and
-//! the texts' checklists with them.
+//! The pages of findings on claims: a verdict for each claim of the ledger, by all committed records and tables and by one
+//! record of each system alone, and the texts' checklists with them.
 //!
 //! Input: `results/records` and `results/other/cuda`. Output: `docs/findings/claims.md` and
 //! `docs/findings/checklist.md`; with `--check` nothing is written, and exit code 1 says that one would change.
@@ -9,7 +9,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lanescope::claims::{FactTable, Judged, Record, judge, ledger};
+use anyhow::Context;
+use lanescope::claims::{Claim, FactTable, Record, Verdict, judge_all, ledger};
 use lanescope::{present, store};
 
 use crate::generated::{Arguments, write};
@@ -39,9 +40,31 @@ claim. This page is made by `cargo run --release -p lab -- findings` from the co
 
 A claim *holds* where it is so at every point that was measured, is *contradicted* where a part of it is so at none, and
 *holds only where* a condition is met that tells the points apart. Times are judged with their intervals. Each row ends
-with the record of the figure that decided, and a command that measures it again.
+with the record of the figure that decided, and a command that measures it again. Of claims that say the opposite of each
+other, a sentence says which one the records support.
 
 ";
+
+/// What stands above the verdicts by system.
+const SYSTEMS_HEAD: &str = "
+## What each system decides alone
+
+By one record each, without tables of other programs: a dash is *not testable here*, by that record. A test judges the five
+records anew and compares every cell.
+
+<details>
+<summary>Verdicts by system</summary>
+
+";
+
+/// One committed record of each system, and its column's heading.
+const SYSTEMS: [(&str, &str); 5] = [
+    ("simulator, 16 to 64 lanes", "simulator/claims-widths"),
+    ("lavapipe, 8 lanes", "lavapipe-8/claims-all"),
+    ("SwiftShader, 4 lanes", "swiftshader/claims-all"),
+    ("H200, Vulkan", "h200-vulkan/claims-all"),
+    ("H200, CUDA", "h200-cuda/claims-all"),
+];
 
 /// Writes the pages of findings on claims.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -68,12 +91,36 @@ fn texts(root: &Path) -> anyhow::Result<[String; 2]> {
         let text = std::fs::read_to_string(&file)?;
         tables.push(FactTable::new(name(&results, &file), &text));
     }
-    let judged: Vec<Judged> =
-        ledger()?.iter().map(|claim| judge(claim, &records, &tables)).collect();
+    let ledger = ledger()?;
+    let claims: Vec<&Claim> = ledger.iter().collect();
+    let judged = judge_all(&claims, &records, &tables);
     Ok([
-        format!("{HEAD}{}", present::claims_markdown(&judged)),
+        format!("{HEAD}{}{}", present::claims_markdown(&judged), by_system(&claims, &records)?),
         format!("{CHECKLIST}{}", present::claims_checklist(&judged)),
     ])
+}
+
+/// Each claim's verdict by one record of each system.
+fn by_system(claims: &[&Claim], records: &[Record]) -> anyhow::Result<String> {
+    let mut text = SYSTEMS_HEAD.to_owned();
+    let (mut heads, mut columns) = (String::new(), Vec::new());
+    for (system, name) in SYSTEMS {
+        let record = records.iter().rfind(|record| record.name.starts_with(&format!("{name}-2")));
+        let record = record.with_context(|| format!("no record {name}"))?;
+        let judged = judge_all(claims, std::slice::from_ref(record), &[]);
+        columns.push(judged.into_iter().map(|claim| claim.verdict).collect::<Vec<_>>());
+        heads += &format!(" [{system}](../../results/records/{}.json.xz) |", record.name);
+    }
+    text += &format!("| claim |{heads}\n|---|{}\n", "---|".repeat(SYSTEMS.len()));
+    for (row, claim) in claims.iter().enumerate() {
+        let cells = columns.iter().map(|column| match &column[row] {
+            Verdict::NotTestable(_) => " – |".to_owned(),
+            verdict => format!(" {} |", verdict.name()),
+        });
+        text += &format!("| `{}` |{}\n", claim.id, cells.collect::<String>());
+    }
+    text += "\n</details>\n";
+    Ok(text)
 }
 
 /// A file by its path in a folder, without its ending.

@@ -1,6 +1,12 @@
 //! Where a check holds: what tells the points that are as claimed from those that are not.
 //!
-//! Input: points, each with whether it is as claimed. Output: a clause such as `W ≤ 32` or `n ≥ 65536`.
+//! Input: points, each with whether it is as claimed. Output: a clause such as `W ≤ 32`, `on CPU drivers`, `length ≥ 8 and
+//! through Vulkan` or `not on navi21`.
+//!
+//! Points have attributes: the width, the kind of device, its interface, the device, and the launch's parameters. A
+//! condition is a term of one of them, else what fails is one, else there are two terms of two of them, or of one twice. Of
+//! two terms the one with the fewest values is taken. A term is tried as tight as the points allow, so that none that tells
+//! them apart is missed.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +17,30 @@ use crate::record::Value;
 /// The most values that are named one by one.
 const NAMED_MAX: usize = 4;
 
-/// The condition that tells points apart; where no single one does, how many are as claimed and one of them. What a
+/// What points can have in common, with the words before its values; each point has one.
+struct Attribute {
+    before: String,
+    values: Vec<Value>,
+}
+
+/// What an attribute may be.
+enum Term {
+    AtMost(f64),
+    AtLeast(f64),
+    Among(BTreeSet<String>),
+}
+
+/// The condition that tells points apart; where there is none, how many are as claimed and one of them. What a
 /// driver decides and no width, as what it writes, is told by device first.
 pub(super) fn condition(points: &[(&Point, bool)], by_driver: bool) -> String {
-    let names: BTreeSet<&str> =
-        points.iter().flat_map(|(point, _)| point.parameters.keys().map(String::as_str)).collect();
-    let by_parameter = || names.iter().find_map(|name| split_by_attribute(points, name));
-    let by_device = || by_words(points, "on", |point| point.device.clone());
-    by_device()
-        .filter(|_| by_driver)
-        .or_else(|| split_by_attribute(points, WIDTH))
-        .or_else(by_parameter)
-        .or_else(by_device)
+    let told = |wanted: bool, by: fn(&[Attribute], &[bool]) -> Option<String>| {
+        let wanted: Vec<bool> = points.iter().map(|(_, holds)| *holds == wanted).collect();
+        by(&attributes(points, &wanted, by_driver), &wanted)
+    };
+    told(true, one_term)
+        .or_else(|| told(false, one_term).map(|text| format!("not {text}")))
+        .or_else(|| told(true, two_terms))
+        .or_else(|| told(false, two_terms).map(|text| format!("not both {text}")))
         .unwrap_or_else(|| counts_text(points))
 }
 
@@ -32,7 +50,11 @@ fn counts_text(points: &[(&Point, bool)]) -> String {
         points.iter().filter(|(_, holds)| *holds).map(|(point, _)| *point).collect();
     let such =
         holding.first().map_or_else(String::new, |point| format!(", such as {}", place(point)));
-    format!("at {} of {} points{such}", holding.len(), points.len())
+    format!(
+        "at {} of {} points, which no common attribute tells from the others{such}",
+        holding.len(),
+        points.len()
+    )
 }
 
 /// A point's parameters and device.
@@ -45,52 +67,112 @@ pub(super) fn place(point: &Point) -> String {
     }
 }
 
-fn attribute(point: &Point, name: &str) -> Option<Value> {
-    if name == WIDTH {
-        return point.width.map(|width| Value::Integer(width.lanes().into()));
-    }
-    point.parameters.get(name).cloned()
-}
-
-/// The condition on one parameter, or on the width, where it alone tells the points apart.
-fn split_by_attribute(points: &[(&Point, bool)], name: &str) -> Option<String> {
-    let values: Option<Vec<(Value, bool)>> =
-        points.iter().map(|(point, holds)| Some((attribute(point, name)?, *holds))).collect();
-    let values = values?;
-    let numbers: Option<Vec<(f64, bool)>> =
-        values.iter().map(|(value, holds)| Some((number_of(value)?, *holds))).collect();
-    if let Some(numbers) = numbers {
-        let end = |wanted: bool, pick: fn(f64, f64) -> f64| {
-            let taken =
-                numbers.iter().filter(|(_, holds)| *holds == wanted).map(|(value, _)| *value);
-            taken.reduce(pick)
-        };
-        let most = end(true, f64::max).zip(end(false, f64::min));
-        if let Some((most, _)) = most.filter(|(most, fails)| most < fails) {
-            return Some(format!("{name} ≤ {most}"));
-        }
-        let least = end(true, f64::min).zip(end(false, f64::max));
-        if let Some((least, _)) = least.filter(|(least, fails)| least > fails) {
-            return Some(format!("{name} ≥ {least}"));
-        }
-    }
-    let named = |point: &Point| attribute(point, name).map_or_else(String::new, |v| v.to_string());
-    by_words(points, &format!("{name} ="), named)
-}
-
-/// The words that go with points as claimed, where no other point has one of them.
-fn by_words(
-    points: &[(&Point, bool)],
-    before: &str,
-    word: impl Fn(&Point) -> String,
-) -> Option<String> {
-    let of = |wanted: bool| -> BTreeSet<String> {
-        points.iter().filter(|(_, holds)| *holds == wanted).map(|(point, _)| word(point)).collect()
+/// What all points have: what says most about machines first, but what a driver decides by device first.
+fn attributes(points: &[(&Point, bool)], wanted: &[bool], by_driver: bool) -> Vec<Attribute> {
+    let names: BTreeSet<&String> =
+        points.iter().flat_map(|(point, _)| point.parameters.keys()).collect();
+    let of = |before: &str, value: &dyn Fn(&Point) -> Option<Value>| {
+        let values: Option<Vec<Value>> = points.iter().map(|(point, _)| value(point)).collect();
+        Some(Attribute { before: before.to_owned(), values: values? })
     };
-    let (holding, failing) = (of(true), of(false));
-    if !holding.is_disjoint(&failing) || holding.len() > NAMED_MAX {
-        return None;
+    let mut launch =
+        vec![of(WIDTH, &|p| Some(Value::Integer(p.width.map(|width| width.lanes())?.into())))];
+    launch.extend(names.into_iter().map(|name| of(name, &|p| p.parameters.get(name).cloned())));
+    let mut kinds = vec![
+        of("on", &|point| Some(Value::Name(point.kind.to_owned()))),
+        of("through", &|point| Some(Value::Name(point.interface.to_owned()))),
+    ];
+    let device = of("on", &|point| Some(Value::Name(point.device.clone())));
+    let all = || points.iter().zip(wanted).filter(|(_, wanted)| **wanted);
+    let devices: BTreeSet<&str> = all().map(|((point, _), _)| point.device.as_str()).collect();
+    // Of one device nothing follows for others of its kind, and drivers of a kind write different things.
+    let at = if by_driver || devices.len() == 1 { 0 } else { kinds.len() };
+    kinds.insert(at, device);
+    let found = if by_driver { [kinds, launch] } else { [launch, kinds] };
+    found.into_iter().flatten().flatten().collect()
+}
+
+impl Attribute {
+    /// The terms that all wanted points meet, as tight as can be.
+    fn terms(&self, wanted: &[bool]) -> Vec<Term> {
+        let of = || self.values.iter().zip(wanted).filter(|(_, wanted)| **wanted);
+        let numbers: Option<Vec<f64>> = of().map(|(value, _)| number_of(value)).collect();
+        let mut terms = Vec::new();
+        if let Some(numbers) = numbers {
+            terms.extend(numbers.iter().copied().reduce(f64::max).map(Term::AtMost));
+            terms.extend(numbers.into_iter().reduce(f64::min).map(Term::AtLeast));
+        }
+        let named: BTreeSet<String> = of().map(|(value, _)| value.to_string()).collect();
+        if named.len() <= NAMED_MAX {
+            terms.push(Term::Among(named));
+        }
+        terms
     }
-    let holding: Vec<String> = holding.into_iter().collect();
-    Some(format!("{before} {}", holding.join(" or ")))
+
+    /// Which points meet a term.
+    fn meets(&self, term: &Term) -> Vec<bool> {
+        let meets = |value: &Value| match term {
+            Term::AtMost(most) => number_of(value).is_some_and(|value| value <= *most),
+            Term::AtLeast(least) => number_of(value).is_some_and(|value| value >= *least),
+            Term::Among(named) => named.contains(&value.to_string()),
+        };
+        self.values.iter().map(meets).collect()
+    }
+
+    fn text(&self, term: &Term) -> String {
+        let before = &self.before;
+        let is = if ["on", "through"].contains(&before.as_str()) { "" } else { " =" };
+        match term {
+            Term::AtMost(most) => format!("{before} ≤ {most}"),
+            Term::AtLeast(least) => format!("{before} ≥ {least}"),
+            Term::Among(named) => {
+                let named: Vec<&str> = named.iter().map(String::as_str).collect();
+                format!("{before}{is} {}", named.join(" or "))
+            }
+        }
+    }
+}
+
+/// How much a term says: the values that it names.
+fn length(term: &Term) -> usize {
+    match term {
+        Term::AtMost(_) | Term::AtLeast(_) => 1,
+        Term::Among(named) => named.len(),
+    }
+}
+
+/// The first term that the wanted points meet, and no others.
+fn one_term(attributes: &[Attribute], wanted: &[bool]) -> Option<String> {
+    attributes.iter().find_map(|attribute| {
+        let terms = attribute.terms(wanted);
+        let term = terms.iter().find(|term| attribute.meets(term) == wanted)?;
+        Some(attribute.text(term))
+    })
+}
+
+/// The two shortest terms that the wanted points meet both, and no others.
+fn two_terms(attributes: &[Attribute], wanted: &[bool]) -> Option<String> {
+    let terms: Vec<(&Attribute, Term, Vec<bool>)> = attributes
+        .iter()
+        .flat_map(|attribute| {
+            attribute.terms(wanted).into_iter().map(move |term| (attribute, term))
+        })
+        .map(|(attribute, term)| {
+            let meets = attribute.meets(&term);
+            (attribute, term, meets)
+        })
+        .collect();
+    let mut best: Option<(usize, String)> = None;
+    for (index, (first, a, meets_a)) in terms.iter().enumerate() {
+        for (second, b, meets_b) in &terms[index + 1..] {
+            let both = meets_a.iter().zip(meets_b).map(|(a, b)| *a && *b);
+            let values = length(a) + length(b);
+            if both.eq(wanted.iter().copied())
+                && best.as_ref().is_none_or(|(least, _)| values < *least)
+            {
+                best = Some((values, format!("{} and {}", first.text(a), second.text(b))));
+            }
+        }
+    }
+    best.map(|(_, text)| text)
 }

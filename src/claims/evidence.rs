@@ -72,6 +72,10 @@ pub struct Point {
     pub device: String,
     /// Its id in the record.
     pub device_id: String,
+    /// What kind of device it is, such as `GPUs`.
+    pub kind: &'static str,
+    /// What it was reached through, such as `Vulkan`.
+    pub interface: &'static str,
     /// The record.
     pub record: String,
     /// The kernels that it is of, with the parameters of each.
@@ -116,13 +120,17 @@ fn points_of(record: &Record, what: &Quantity, of: &Selector, scope: &Scope) -> 
             if !fits(scope, device) {
                 return None;
             }
-            let inner = if let Quantity::TimePer(_) = what { &Quantity::Time } else { what };
+            let inner = match what {
+                Quantity::TimePer(_) | Quantity::TimeBeyond(_) => &Quantity::Time,
+                _ => what,
+            };
             let [value, low, high] = value(run, device, measurement, inner)?;
             Some(point(record, device, measurement, [value, low, high]))
         })
         .collect();
     match what {
         Quantity::TimePer(parameter) => slopes(&found, parameter),
+        Quantity::TimeBeyond(parameter) => differences(&found, parameter),
         _ => found,
     }
 }
@@ -166,8 +174,23 @@ fn point(record: &Record, device: &Device, measurement: &Measurement, value: [f6
         parameters: measurement.parameters.clone(),
         device: label,
         device_id: device.id.clone(),
+        kind: kind(device),
+        interface: device.backend.name(),
         record: record.name.clone(),
         launches: vec![(measurement.kernel.clone(), measurement.parameters.clone())],
+    }
+}
+
+/// What kind of device it is, as it stands behind "on".
+fn kind(device: &Device) -> &'static str {
+    if device.is_simulator() {
+        "simulators"
+    } else if device.is_emulated() {
+        "machine code executed without hardware"
+    } else if device.cpu_driver {
+        "CPU drivers"
+    } else {
+        "GPUs"
     }
 }
 
@@ -245,7 +268,7 @@ fn value(
             let index = usize::try_from(index).ok()?;
             measurement.outputs_shown.get(name)?.get(index).copied().map(exact)
         }
-        Quantity::TimePer(_) | Quantity::LinkCycles => None,
+        Quantity::TimePer(_) | Quantity::TimeBeyond(_) | Quantity::LinkCycles => None,
     }
 }
 
@@ -325,12 +348,16 @@ fn machine(measurement: &Measurement, what: &Quantity) -> Option<f64> {
             let words: Vec<&str> = words.split('|').collect();
             let begins = |text: &str| {
                 let text = text.trim_start();
-                let plain = if text.starts_with('@') {
+                let guarded = text.starts_with('@');
+                let plain = if guarded {
                     text.split_once(' ').map_or("", |(_, rest)| rest.trim_start())
                 } else {
                     text
                 };
-                words.iter().any(|word| plain.starts_with(word))
+                words.iter().any(|word| match word.strip_prefix('@') {
+                    Some(word) => guarded && plain.starts_with(word),
+                    None => plain.starts_with(word),
+                })
             };
             if all().all(|instruction| instruction.text.is_none()) {
                 return None;
@@ -343,9 +370,9 @@ fn machine(measurement: &Measurement, what: &Quantity) -> Option<f64> {
     }
 }
 
-/// What the time grows by with one more of a parameter: from the least value to the greatest.
-fn slopes(points: &[Point], parameter: &str) -> Vec<Point> {
-    let mut lines: Vec<Vec<&Point>> = Vec::new();
+/// The points that differ in a parameter alone, line by line, by the parameter.
+fn lines_along<'a>(points: &'a [Point], parameter: &str) -> Vec<Vec<(f64, &'a Point)>> {
+    let mut lines: Vec<Vec<(f64, &Point)>> = Vec::new();
     let alike = |a: &Point, b: &Point| {
         a.record == b.record
             && a.device_id == b.device_id
@@ -354,27 +381,50 @@ fn slopes(points: &[Point], parameter: &str) -> Vec<Point> {
             })
     };
     for point in points {
-        match lines.iter_mut().find(|line| alike(line[0], point)) {
-            Some(line) => line.push(point),
-            None => lines.push(vec![point]),
+        let Some(at) = point.parameters.get(parameter).and_then(number_of) else { continue };
+        match lines.iter_mut().find(|line| alike(line[0].1, point)) {
+            Some(line) => line.push((at, point)),
+            None => lines.push(vec![(at, point)]),
         }
     }
-    let at = |point: &Point| point.parameters.get(parameter).and_then(number_of);
-    let slope = |mut line: Vec<&Point>| {
-        line.sort_by(|a, b| at(a).unwrap_or(0.0).total_cmp(&at(b).unwrap_or(0.0)));
-        let (first, last) = (*line.first()?, *line.last()?);
-        let step = at(last)? - at(first)?;
-        (step > 0.0).then(|| {
-            let mut copy = last.clone();
-            copy.value = (last.value - first.value) / step;
-            copy.low = (last.low - first.high) / step;
-            copy.high = (last.high - first.low) / step;
+    for line in &mut lines {
+        line.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    }
+    lines
+}
+
+/// A point, less another, over so much.
+fn less(point: &Point, other: &Point, over: f64) -> Point {
+    let mut copy = point.clone();
+    copy.value = (point.value - other.value) / over;
+    copy.low = (point.low - other.high) / over;
+    copy.high = (point.high - other.low) / over;
+    copy.launches.extend(other.launches.clone());
+    copy
+}
+
+/// What the time grows by with one more of a parameter: from the least value to the greatest.
+fn slopes(points: &[Point], parameter: &str) -> Vec<Point> {
+    let slope = |line: Vec<(f64, &Point)>| {
+        let ((least, first), (most, last)) = (*line.first()?, *line.last()?);
+        (most > least).then(|| {
+            let mut copy = less(last, first, most - least);
             copy.parameters.remove(parameter);
-            copy.launches.extend(first.launches.clone());
             copy
         })
     };
-    lines.into_iter().filter_map(slope).collect()
+    lines_along(points, parameter).into_iter().filter_map(slope).collect()
+}
+
+/// What the time is longer than at the least value of a parameter.
+fn differences(points: &[Point], parameter: &str) -> Vec<Point> {
+    let mut found = Vec::new();
+    for line in lines_along(points, parameter) {
+        let (least, first) = line[0];
+        let others = line.iter().filter(|(at, _)| *at > least);
+        found.extend(others.map(|(_, point)| less(point, first, 1.0)));
+    }
+    found
 }
 
 /// Links of chains in cycles, as `analyze` works them out; their parameters are `operation` and `load`.

@@ -2,19 +2,17 @@
 //!
 //! Input: a claim, records, tables. Output: [`Judged`]. How a verdict comes about says [`super`].
 
-use std::sync::OnceLock;
-
 use super::condition::{condition, place};
 use super::evidence::{FactTable, Point, Record, find_verified, names, points};
 use super::ledger::{
-    Arithmetic, Check, Claim, Fact, Goes, LedgerError, OccupancyCheck, OccupancyFigure, Order,
-    Quantity, RatioCheck, ledger,
+    Arithmetic, Check, Claim, Fact, Goes, OccupancyCheck, OccupancyFigure, Order, Quantity,
+    RatioCheck,
 };
 use super::selector::{Compared, Selector, WIDTH, number_of, same};
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
 use crate::occupancy;
-use crate::record::{Run, Value};
+use crate::record::Value;
 
 /// How far a limit may be passed by what numbers in floating point lose.
 const ROUNDING: f64 = 1e-9;
@@ -46,15 +44,33 @@ impl Verdict {
         }
     }
 
-    /// What stands behind the words, where something does.
-    pub fn rest(&self) -> Option<&str> {
+    /// Where it holds, if it does so only there.
+    pub fn condition(&self) -> Option<&str> {
         match self {
-            Self::Holds | Self::Contradicted => None,
-            Self::HoldsOnlyWhere(rest) | Self::NotTestable(rest) | Self::NoClaim(rest) => {
-                Some(rest)
-            }
+            Self::HoldsOnlyWhere(condition) => Some(condition),
+            Self::Holds | Self::Contradicted | Self::NotTestable(_) | Self::NoClaim(_) => None,
         }
     }
+
+    /// The verdict in words, with its condition.
+    pub fn text(&self) -> String {
+        self.condition()
+            .map_or_else(|| self.name().to_owned(), |condition| format!("holds{}", only(condition)))
+    }
+}
+
+/// What follows "holds" or "is right" where it is so only under a condition.
+pub fn only(condition: &str) -> String {
+    match condition.strip_prefix("not ") {
+        Some(where_not) => format!(", but not {}", placed(where_not)),
+        None => format!(" only {}", placed(condition)),
+    }
+}
+
+/// A condition as a place: `at 2 of 8 points`, `on lavapipe`, `where W ≤ 32`.
+fn placed(condition: &str) -> String {
+    let is_place = ["at ", "on ", "through "].iter().any(|word| condition.starts_with(word));
+    format!("{}{condition}", if is_place { "" } else { "where " })
 }
 
 /// A figure that a verdict rests on.
@@ -95,6 +111,17 @@ pub struct Judged {
     pub doubt: Option<Verdict>,
     /// Why, with the figures that decided; empty where there is no doubt.
     pub doubt_reason: String,
+    /// What records make of it and of each claim against it.
+    pub pairs: Vec<Pair>,
+}
+
+/// What records make of a claim and of one against it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The other claim's id.
+    pub other: String,
+    /// Which of the two records support, a sentence; the same at both.
+    pub says: String,
 }
 
 /// One figure of a check, with the point that it comes from.
@@ -113,31 +140,7 @@ enum Outcome {
     Undecided,
 }
 
-/// The claims that runs say something of, judged by them: those of which a launch's figure decided a check.
-///
-/// # Errors
-///
-/// What is wrong with the ledger or the catalogue, which tests show to be nothing.
-pub fn judge_touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
-    let record = |run: &Run| Record::new(run.started_utc.clone(), run.clone());
-    let records: Vec<Record> = runs.iter().map(record).collect::<Result<_, _>>()?;
-    static KEPT: OnceLock<Vec<Claim>> = OnceLock::new();
-    let claims = match KEPT.get() {
-        Some(kept) => kept,
-        None => {
-            let read = ledger()?;
-            KEPT.get_or_init(|| read)
-        }
-    };
-    let judged = claims.iter().map(|claim| judge(claim, &records, &[])).collect::<Vec<_>>();
-    let decided = |claim: &Judged| {
-        let known = !matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
-        known && claim.figures.iter().any(|figure| !figure.device.is_empty())
-    };
-    Ok(judged.into_iter().filter(decided).collect())
-}
-
-/// Judges a claim by records and tables.
+/// Judges a claim by records and tables, alone.
 pub fn judge(claim: &Claim, records: &[Record], tables: &[FactTable]) -> Judged {
     let (doubt, doubt_reason) = doubt(claim, records, tables);
     if let Some(opinion) = &claim.opinion {
@@ -149,22 +152,28 @@ pub fn judge(claim: &Claim, records: &[Record], tables: &[FactTable]) -> Judged 
             figures: Vec::new(),
             doubt,
             doubt_reason,
+            pairs: Vec::new(),
         };
     }
     if let Some(needed) = &claim.untestable {
-        let tried = claim.tried.iter().map(|tried| format!("; {tried}"));
-        let reason = std::iter::once(needed.clone()).chain(tried).collect();
         return Judged {
             claim: claim.clone(),
             verdict: Verdict::NotTestable(needed.clone()),
-            reason,
+            reason: with_tried(needed, claim.tried.as_deref()),
             figures: Vec::new(),
             doubt,
             doubt_reason,
+            pairs: Vec::new(),
         };
     }
     let (verdict, reason, figures) = decide(&claim.checks, records, tables);
-    Judged { claim: claim.clone(), verdict, reason, figures, doubt, doubt_reason }
+    let pairs = Vec::new();
+    Judged { claim: claim.clone(), verdict, reason, figures, doubt, doubt_reason, pairs }
+}
+
+/// What would be needed, and what was tried in its place.
+fn with_tried(needed: &str, tried: Option<&str>) -> String {
+    tried.map_or_else(|| needed.to_owned(), |tried| format!("{needed}; tried: {tried}"))
 }
 
 /// What a claim's doubt is worth, and why.
@@ -173,7 +182,8 @@ fn doubt(claim: &Claim, records: &[Record], tables: &[FactTable]) -> (Option<Ver
         return (Some(Verdict::NoClaim(opinion.clone())), opinion.clone());
     }
     if let Some(needed) = &claim.doubt_untestable {
-        return (Some(Verdict::NotTestable(needed.clone())), needed.clone());
+        let reason = with_tried(needed, claim.doubt_tried.as_deref());
+        return (Some(Verdict::NotTestable(needed.clone())), reason);
     }
     if claim.doubt_checks.is_empty() {
         return (None, String::new());

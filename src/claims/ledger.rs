@@ -26,13 +26,15 @@ pub struct Claim {
     pub family: String,
     /// The figures as given: a text, a number, or several.
     pub expected: toml::Value,
-    /// What the source measured on.
-    pub hardware: String,
+    /// What the source measured on; on nothing where absent: it was derived.
+    #[serde(default)]
+    pub hardware: Option<String>,
     /// How the source came to it: `derived`, `measured`, `semantic`, `technique`.
     pub kind: String,
     /// What to measure to check it.
     pub metric: String,
-    /// Whether it can be checked with WGSL and timestamps alone.
+    /// Whether it can be checked with WGSL and timestamps alone; it can where absent.
+    #[serde(default = "yes")]
     pub portable: bool,
     /// What counting, or other articles, say against it.
     pub doubt: Option<String>,
@@ -46,17 +48,23 @@ pub struct Claim {
     pub doubt_opinion: Option<String>,
     /// What would be needed to test the doubt.
     pub doubt_untestable: Option<String>,
+    /// What was tried in place of that.
+    pub doubt_tried: Option<String>,
     /// Why it is no claim about machines.
     pub opinion: Option<String>,
     /// Why nothing here can test it, and what would be needed.
     pub untestable: Option<String>,
-    /// What was tried in place of that, where something was.
+    /// What was tried in place of that.
     pub tried: Option<String>,
     /// What the texts' checklists ask a programmer to do, where the claim is what stands behind it.
     pub item: Option<String>,
     /// The claims that say otherwise, by id: they are judged together.
     #[serde(default)]
     pub against: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// What has to be so.
@@ -310,6 +318,9 @@ pub enum Quantity {
     Time,
     /// What the time grows by with one more of a parameter, in nanoseconds: `time_per:links`.
     TimePer(String),
+    /// How much longer the time is than at the least value of a parameter, which takes launches off, in nanoseconds:
+    /// `time_beyond:n`.
+    TimeBeyond(String),
     /// One link of a chain of dependent operations, in cycles; `load` is `alone` or `saturated` then.
     LinkCycles,
     /// Bytes that a launch must move, over its time and over the device's rate of copying.
@@ -332,7 +343,8 @@ pub enum Quantity {
     MachineInstructions,
     /// Machine instructions executed, those of a dispatch together.
     MachineExecuted,
-    /// Machine branches among them: instructions that begin with one of these words: `machine:BRA|BRX`.
+    /// Those among them that begin with one of these words, such as branches: `machine:BRA|BRX`; with `@` before the
+    /// word only those under a predicate: `machine:@FFMA`.
     MachineMatching(String),
     /// Mean active threads of a machine instruction.
     MachineLanes,
@@ -383,6 +395,7 @@ impl TryFrom<String> for Quantity {
         let name = rest.to_owned();
         match word {
             "time_per" => Ok(Self::TimePer(name)),
+            "time_beyond" => Ok(Self::TimeBeyond(name)),
             "lanes" => Ok(Self::BlockLanes(name)),
             "executions" => Ok(Self::BlockExecutions(name)),
             "efficiency_at" => Ok(Self::EfficiencyAt(rest.parse().map_err(|_| unknown())?)),
@@ -409,6 +422,7 @@ impl Quantity {
             self,
             Self::Time
                 | Self::TimePer(_)
+                | Self::TimeBeyond(_)
                 | Self::LinkCycles
                 | Self::CopyShare
                 | Self::PeakShare
@@ -573,7 +587,7 @@ pub fn ledger() -> Result<Vec<Claim>, LedgerError> {
 /// # Errors
 ///
 /// [`LedgerError::Toml`] for a text of another shape, [`LedgerError::Claim`] where a claim, or its doubt, has neither
-/// checks nor a reason, or both, or where a check has no limit.
+/// checks nor a reason, or both, where what cannot be tested does not say what was tried, or where a check has no limit.
 pub(super) fn parse(text: &str) -> Result<Vec<Claim>, LedgerError> {
     let ledger: Ledger = toml::from_str(text).map_err(|e| LedgerError::Toml(e.to_string()))?;
     for claim in &ledger.claim {
@@ -607,6 +621,11 @@ fn problem(claim: &Claim, all: &[Claim]) -> Option<String> {
             );
         }
         (false, _) => return Some("it says how a doubt is judged, and has none".into()),
+    }
+    if claim.untestable.is_some() != claim.tried.is_some()
+        || claim.doubt_untestable.is_some() != claim.doubt_tried.is_some()
+    {
+        return Some("what is not testable says what was `tried`, and nothing else does".into());
     }
     for check in claim.checks.iter().chain(&claim.doubt_checks) {
         let limits = match check {

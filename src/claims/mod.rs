@@ -15,20 +15,23 @@
 //!
 //! A claim is **contradicted** where a check fails. Else it **holds only where** its checks hold, if one
 //! does so only there; else it is **not testable here** where one is undecided; else it **holds**. What is
-//! history or opinion is **no claim about machines**. Doubts of the ledger are judged by checks of their
+//! history or opinion is **no claim about machines**. Two claims that say the opposite of each other are judged together,
+//! and a sentence says which of them the records support. Doubts of the ledger are judged by checks of their
 //! own, in the same way.
 
 mod condition;
 mod evidence;
 mod judge;
 mod ledger;
+mod pair;
 mod selector;
 #[cfg(test)]
 mod tests;
 
 pub use evidence::{FactTable, Point, Record};
-pub use judge::{Figure, Judged, Verdict, judge, judge_touched};
+pub use judge::{Figure, Judged, Pair, Verdict, judge, only};
 pub use ledger::{
     Check, Claim, Goes, LedgerError, OccupancyFigure, Quantity, Scope, ScopeWord, ledger,
 };
+pub use pair::{judge_all, judge_touched};
 pub use selector::Selector;

@@ -61,7 +61,7 @@ fn width_of(selectors: &[&Selector]) -> u32 {
 
 /// A selector for each of the points that one names, but for the values along which a slope is taken.
 fn each_of(selector: &Selector, what: &Quantity) -> Vec<Selector> {
-    let along = |name: &str| matches!(what, Quantity::TimePer(parameter) if parameter == name);
+    let along = |name: &str| matches!(what, Quantity::TimePer(parameter) | Quantity::TimeBeyond(parameter) if parameter == name);
     let fixed = |point: BTreeMap<String, Value>| {
         let mut copy = selector.clone();
         for condition in &mut copy.conditions {
@@ -134,7 +134,9 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
         Quantity::ActiveLanes => copy.active_lanes_mean = Some(value),
         Quantity::SubgroupOperations => labelled(&mut block, "body", value * MANY, MANY),
         Quantity::LaneSlots => labelled(&mut block, "body", value * MANY / width, MANY),
-        Quantity::Time | Quantity::TimePer(_) => set_time(&mut copy, value * 1000.0),
+        Quantity::Time | Quantity::TimePer(_) | Quantity::TimeBeyond(_) => {
+            set_time(&mut copy, value * 1000.0);
+        }
         Quantity::CopyShare => {
             copy.bytes_moved_min = Some(1_000_000);
             // At 1e12 bytes a second a million bytes take 1000 ns.
@@ -171,7 +173,9 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
         | Quantity::MachineLanes
         | Quantity::MachineMatching(_) => {
             let word = match what {
-                Quantity::MachineMatching(words) => words.split('|').next().unwrap().to_owned(),
+                Quantity::MachineMatching(words) => {
+                    words.split('|').next().unwrap().trim_start_matches('@').to_owned()
+                }
                 _ => "FFMA".to_owned(),
             };
             let instruction = |text: &str, executed: f64, threads: f64| Instruction {
@@ -269,8 +273,14 @@ fn tried(check: &Check, holds: bool) -> Verdict {
             }
         }
         Check::Ratio(RatioCheck { what, of, over, min, max, to, within, .. }) => {
+            // Both have to be at the values between which a difference is taken.
+            let mut over = over.clone();
+            if let Quantity::TimeBeyond(along) = what {
+                let more = of.conditions.iter().filter(|condition| condition.name == *along);
+                over.conditions.extend(more.cloned());
+            }
             for of in &each_of(of, what) {
-                for over in &each_of(over, what) {
+                for over in &each_of(&over, what) {
                     let begun = run.measurements.len();
                     let names = names(of);
                     let to = number(to, &names);
@@ -421,6 +431,16 @@ fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
                 run.measurements.push(copy);
             }
         }
+        Quantity::TimeBeyond(parameter) => {
+            let named = of.conditions.iter().find(|condition| condition.name == *parameter);
+            // At the least value nothing but a launch.
+            for (index, at) in named.unwrap().values.iter().enumerate() {
+                let more = if index == 0 { 0.0 } else { value };
+                let mut copy = planted(run, of, what, 1.0 + more);
+                copy.parameters.insert(parameter.clone(), at.clone());
+                run.measurements.push(copy);
+            }
+        }
         _ => {
             let copy = planted(run, of, what, value);
             run.measurements.push(copy);
@@ -471,8 +491,17 @@ fn plant_chains(run: &mut Run, of: &Selector, cycles: f64) {
 fn any_claim() -> Claim {
     static FIRST: LazyLock<Claim> = LazyLock::new(|| ledger().unwrap().swap_remove(0));
     let (checks, doubt_checks) = (Vec::new(), Vec::new());
-    let (doubt, doubt_opinion, doubt_untestable) = (None, None, None);
-    Claim { checks, doubt, doubt_checks, doubt_opinion, doubt_untestable, ..FIRST.clone() }
+    let (doubt, doubt_opinion) = (None, None);
+    let (doubt_untestable, doubt_tried) = (None, None);
+    Claim {
+        checks,
+        doubt,
+        doubt_checks,
+        doubt_opinion,
+        doubt_untestable,
+        doubt_tried,
+        ..FIRST.clone()
+    }
 }
 
 /// A run whose devices and measurements are taken as patterns; it is made once.
@@ -518,8 +547,10 @@ fn a_doubt_is_judged_in_the_way_that_the_ledger_names() {
     let doubt = Some("x".to_owned());
     let opinion = Claim { doubt: doubt.clone(), doubt_opinion: Some("y".into()), ..any_claim() };
     assert_eq!(judged(opinion), (Some(Verdict::NoClaim("y".into())), "y".into()));
-    let open = Claim { doubt: doubt.clone(), doubt_untestable: Some("z".into()), ..any_claim() };
-    assert_eq!(judged(open), (Some(Verdict::NotTestable("z".into())), "z".into()));
+    let (needed, tried) = (Some("z".into()), Some("a".into()));
+    let open =
+        Claim { doubt: doubt.clone(), doubt_untestable: needed, doubt_tried: tried, ..any_claim() };
+    assert_eq!(judged(open), (Some(Verdict::NotTestable("z".into())), "z; tried: a".into()));
     let check = |to: u32| -> Check {
         let head = "is = 'arithmetic'\nsays = 'x'\nformula = '1 / 0.1'\nwithin = 0.01\nto = ";
         toml::from_str(&format!("{head}{to}")).unwrap()
@@ -591,6 +622,162 @@ fn the_condition_is_what_tells_points_apart() {
     assert_eq!(none, Verdict::NotTestable("needs a record of f/k".to_owned()));
 }
 
+/// Points of a check on lanes at most a dozen an issue, by device, width and `n`.
+fn judged_at(points: &[(&str, u32, i64, f64)]) -> Judged {
+    let check: Check =
+        toml::from_str("is = 'bound'\nsays = 'lanes'\nwhat = 'lanes:arm'\nof = 'f/k'\nmax = 12")
+            .unwrap();
+    let of = &check.selectors()[0].clone();
+    let record = |(index, (device, width, n, lanes)): (usize, &(&str, u32, i64, f64))| {
+        let mut run = run_on(&Scope::default(), *width);
+        run.devices[0].name = (*device).to_owned();
+        run.devices[0].cpu_driver = *device == "llvmpipe";
+        plant(&mut run, of, &Quantity::BlockLanes("arm".to_owned()), *lanes);
+        run.measurements[0].parameters = [("n".to_owned(), Value::Integer(*n))].into();
+        Record { name: index.to_string(), run }
+    };
+    let records: Vec<Record> = points.iter().enumerate().map(record).collect();
+    judge(&Claim { checks: vec![check], ..any_claim() }, &records, &[])
+}
+
+#[test]
+fn a_condition_may_have_two_terms_and_may_be_what_fails() {
+    let text = |points: &[(&str, u32, i64, f64)]| judged_at(points).verdict.text();
+    let (few, many) = (8.0, 16.0);
+    let kinds = [
+        ("A", 32, 1, many),
+        ("B", 32, 1, many),
+        ("A", 8, 1, few),
+        ("llvmpipe", 32, 1, few),
+        ("llvmpipe", 8, 1, few),
+    ];
+    // Of those at 32 lanes only GPUs fail.
+    assert_eq!(text(&kinds), "holds, but not where both W ≥ 32 and on GPUs");
+    let both = kinds.map(|(device, width, n, lanes)| (device, width, n, 24.0 - lanes));
+    assert_eq!(text(&both), "holds only where W ≥ 32 and on GPUs");
+    // Of one device nothing follows for others of its kind.
+    assert_eq!(text(&both[1..]), "holds only on B (Vulkan)");
+    let between = [("A", 32, 1, many), ("A", 32, 2, few), ("A", 32, 3, few), ("A", 32, 4, many)];
+    assert_eq!(text(&between[1..]), "holds only where n ≤ 3");
+    assert_eq!(text(&between), "holds only where n = 2 or 3");
+    let long = [(0, many), (1, few), (2, few), (3, few), (4, few), (5, few), (9, many), (10, many)];
+    let long: Vec<_> = long.map(|(n, lanes)| ("A", 32, n, lanes)).into();
+    assert_eq!(text(&long), "holds, but not where n = 0 or 10 or 9");
+    let devices = ["A", "B", "C", "D", "E", "F"];
+    let one_fails: Vec<_> =
+        devices.map(|device| (device, 32, 1, if device == "F" { many } else { few })).into();
+    assert_eq!(text(&one_fails), "holds, but not on F (Vulkan)");
+}
+
+#[test]
+fn where_nothing_tells_points_apart_that_is_said() {
+    let same = [("A", 32, 1, 8.0), ("A", 32, 1, 16.0), ("A", 32, 1, 16.0)];
+    let condition = "at 1 of 3 points, which no common attribute tells from the others, such as n=1 on A (Vulkan)";
+    let judged = judged_at(&same);
+    assert_eq!(judged.verdict.condition(), Some(condition));
+    assert_eq!(judged.verdict.text(), format!("holds only {condition}"));
+}
+
+/// What is said of each two claims of the ledger that oppose each other, whatever their verdicts.
+#[test]
+fn of_opposed_claims_a_sentence_says_which_one_records_support() {
+    let ledger = ledger().unwrap();
+    let verdicts = [
+        Verdict::Holds,
+        Verdict::Contradicted,
+        Verdict::HoldsOnlyWhere("W ≤ 32".to_owned()),
+        Verdict::NotTestable("a GPU".to_owned()),
+    ];
+    let mut pairs = 0;
+    for (index, claim) in ledger.iter().enumerate() {
+        for other in ledger[index..].iter().filter(|other| claim.against.contains(&other.id)) {
+            for a in &verdicts {
+                for b in &verdicts {
+                    check_pair([claim, other], [a, b]);
+                }
+            }
+            pairs += 1;
+        }
+    }
+    assert_eq!(pairs, 39);
+}
+
+fn check_pair(claims: [&Claim; 2], verdicts: [&Verdict; 2]) {
+    let mut judged = claims.map(|claim| {
+        judge(
+            &Claim { checks: Vec::new(), opinion: Some(String::new()), ..claim.clone() },
+            &[],
+            &[],
+        )
+    });
+    for (one, verdict) in judged.iter_mut().zip(verdicts) {
+        one.verdict = verdict.clone();
+    }
+    pair::pair(&mut judged);
+    let [(first, said), (second, again)] =
+        judged.each_ref().map(|one| (one.claim.id.as_str(), one.pairs[0].says.as_str()));
+    assert_eq!(said, again, "both claims say the same");
+    assert!(said.contains(first) && said.contains(second), "{said}");
+    let supports = |id: &str| said.starts_with(&format!("The records support {id}, which holds"));
+    let only = |verdict: &Verdict| matches!(verdict, Verdict::HoldsOnlyWhere(_));
+    let is_open = |verdict: &Verdict| matches!(verdict, Verdict::NotTestable(_));
+    let expected = match verdicts {
+        [a, b] if is_open(a) || is_open(b) => said.contains("do not decide between"),
+        [Verdict::Contradicted, Verdict::Contradicted] => said.contains("neither"),
+        [_, Verdict::Contradicted] => supports(first),
+        [Verdict::Contradicted, _] => supports(second),
+        [a, b] if only(a) && only(b) => said.contains("both only under conditions"),
+        [a, b] if only(a) || only(b) => {
+            let throughout = if only(a) { second } else { first };
+            said.contains(&format!("support {throughout} throughout")) && said.contains("W ≤ 32")
+        }
+        _ => said.contains("support both"),
+    };
+    assert!(expected, "{verdicts:?}: {said}");
+}
+
+#[test]
+fn a_time_beyond_the_least_has_no_launch_in_it() {
+    let check: Check = toml::from_str(
+        "is = 'ratio'\nsays = 'x'\nwhat = 'time_beyond:n'\nof = 'f/two n=1|2|4'\nover = 'f/one'\n\
+         to = 1\nwithin = 0.01\non = 'gpu'",
+    )
+    .unwrap();
+    let mut run = run_on(&Scope::default(), 32);
+    // Two launches in place of one, and then the same for each element, but for four of them.
+    for (kernel, launch, at_four) in [("f/one", 3.0, 4.0), ("f/two", 6.0, 8.0)] {
+        for (n, work) in [(1, 1.0), (2, 2.0), (4, at_four)] {
+            let of = Selector::try_from(format!("{kernel} n={n}")).unwrap();
+            plant(&mut run, &of, &Quantity::Time, launch + work);
+        }
+    }
+    let claim = Claim { checks: vec![check], ..any_claim() };
+    let judged = judge(&claim, &[Record { name: "planted".to_owned(), run }], &[]);
+    assert_eq!(judged.verdict, Verdict::HoldsOnlyWhere("n ≤ 2".to_owned()));
+    let values: Vec<f64> = judged.figures.iter().map(|figure| figure.value.round()).collect();
+    assert_eq!(values, [1.0, 2.0], "7 less 1 over 4 less 1");
+}
+
+#[test]
+fn guarded_instructions_are_told_from_others_of_their_kind() {
+    let count = |words: &str, guarded: bool| {
+        let mut run = run_on(&Scope::default(), 32);
+        let of = Selector::try_from("f/k".to_owned()).unwrap();
+        plant(&mut run, &of, &Quantity::MachineMatching("FFMA".to_owned()), 3.0);
+        if !guarded {
+            let code = run.measurements[0].dispatches[0].machine_code.as_mut().unwrap();
+            for instruction in &mut code.instructions {
+                instruction.text = instruction.text.take().map(|text| text.replace("@P0 ", ""));
+            }
+        }
+        let record = Record { name: "planted".to_owned(), run };
+        let what = Quantity::MachineMatching(words.to_owned());
+        evidence::points(&[record], &what, &of, &Scope::default())[0].value
+    };
+    assert_eq!((count("FFMA", true), count("FFMA", false)), (3.0, 3.0));
+    assert_eq!((count("@FFMA", true), count("@FFMA", false)), (3.0, 0.0));
+}
+
 #[test]
 fn a_time_whose_interval_crosses_a_limit_decides_nothing() {
     let check: Check = toml::from_str(
@@ -625,7 +812,7 @@ fn what_repeats_a_figure_of_counters_asks_for_them() {
 #[test]
 fn a_ledger_that_says_too_little_is_refused() {
     let head = "[[claim]]\nid = 'a'\nsource = 's'\nstatement = '.'\nfamily = 'f'\nexpected = 1\n\
-                hardware = ''\nkind = ''\nmetric = ''\nportable = true\n";
+                kind = ''\nmetric = ''\nportable = true\n";
     let refused = |more: &str| parse(&format!("{head}{more}")).unwrap_err().to_string();
     assert!(refused("").contains("it needs checks"));
     assert!(refused("opinion = 'x'\nuntestable = 'y'").contains("only one"));
@@ -635,6 +822,10 @@ fn a_ledger_that_says_too_little_is_refused() {
     let two = "opinion = 'x'\ndoubt = 'y'\ndoubt_opinion = 'a'\ndoubt_untestable = 'b'";
     assert!(refused(two).contains("and only one"));
     assert!(refused("opinion = 'x'\ndoubt_opinion = 'y'").contains("and has none"));
+    assert!(refused("untestable = 'x'").contains("says what was `tried`"));
+    let untried = "opinion = 'x'\ndoubt = 'y'\ndoubt_untestable = 'z'";
+    assert!(refused(untried).contains("says what was `tried`"));
+    assert!(refused("opinion = 'x'\ntried = 'y'").contains("and nothing else does"));
     let check = "checks = [{ is = 'bound', says = 'z', what = 'time', of = 'f/k' }]";
     assert!(refused(check).contains("`z` has no limit"));
     let selector =

@@ -1,7 +1,7 @@
 //! `lanescope claims`: what published claims are worth.
 //!
-//! Input: ids or families of the ledger, and records, or devices to measure on. Output: a verdict for each claim,
-//! with the figures that decided it. What is run follows from the checks; what a figure means says
+//! Input: ids or families of the ledger, and records, or devices to measure on. Output: a verdict for each claim and for
+//! those that say the opposite of it, with the figures that decided it. What is run follows from the checks; what a figure means says
 //! [`crate::claims`].
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,9 @@ use super::failure::{Exit, Failure};
 use super::plan::{Asked, AskedOf, plan};
 use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{render, report};
-use crate::claims::{Check, Claim, FactTable, Judged, Quantity, Record, ScopeWord, judge, ledger};
+use crate::claims::{
+    Check, Claim, FactTable, Judged, Pair, Quantity, Record, ScopeWord, judge_all, ledger,
+};
 use crate::kernel::{Catalogue, near_matches};
 use crate::present::{self, terminal_columns};
 use crate::record::Value;
@@ -29,7 +31,7 @@ const BUDGET_S: [f64; 2] = [120.0, 12.0];
 /// Judges the claims that the arguments name.
 pub(crate) fn claims(arguments: &ClaimsArguments, out: &mut impl Write) -> Result<Exit, Failure> {
     let ledger = ledger().map_err(Failure::bad_input)?;
-    let chosen = choose(&ledger, &arguments.claims)?;
+    let chosen = with_opposed(&ledger, &choose(&ledger, &arguments.claims)?);
     let (records, tables, exit) = if arguments.from.is_empty() {
         let (record, exit) = measure(&chosen, arguments)?;
         (vec![record], Vec::new(), exit)
@@ -37,8 +39,7 @@ pub(crate) fn claims(arguments: &ClaimsArguments, out: &mut impl Write) -> Resul
         let (records, tables) = load(&arguments.from)?;
         (records, tables, Exit::Done)
     };
-    let judged: Vec<Judged> = chosen.iter().map(|claim| judge(claim, &records, &tables)).collect();
-    print(&judged, arguments, out)?;
+    print(&judge_all(&chosen, &records, &tables), arguments, out)?;
     Ok(exit)
 }
 
@@ -70,6 +71,14 @@ fn choose<'a>(ledger: &'a [Claim], words: &[String]) -> Result<Vec<&'a Claim>, F
     }
     let chosen = |claim: &&Claim| words.is_empty() || words.iter().any(|word| means(claim, word));
     Ok(ledger.iter().filter(chosen).collect())
+}
+
+/// The chosen claims, and those that say the opposite of one: they are judged together. In the ledger's order.
+fn with_opposed<'a>(ledger: &'a [Claim], chosen: &[&Claim]) -> Vec<&'a Claim> {
+    let taken = |claim: &&Claim| {
+        chosen.iter().any(|other| other.id == claim.id || other.against.contains(&claim.id))
+    };
+    ledger.iter().filter(taken).collect()
 }
 
 /// The kernels that a claim's checks look at.
@@ -280,19 +289,22 @@ fn describe(judged: &Judged) -> serde_json::Value {
             })
         })
         .collect();
+    let pair = |pair: &Pair| json!({ "against": pair.other, "says": pair.says });
+    let pairs: Vec<_> = judged.pairs.iter().map(pair).collect();
     json!({
         "id": claim.id,
         "source": claim.source,
         "family": claim.family,
         "statement": claim.statement,
         "verdict": judged.verdict.name(),
-        "condition": judged.verdict.rest(),
+        "condition": judged.verdict.condition(),
         "reason": judged.reason,
         "figures": figures,
         "against": claim.against,
+        "pairs": pairs,
         "doubt": claim.doubt,
         "doubt_verdict": judged.doubt.as_ref().map(crate::claims::Verdict::name),
-        "doubt_condition": judged.doubt.as_ref().and_then(crate::claims::Verdict::rest),
+        "doubt_condition": judged.doubt.as_ref().and_then(crate::claims::Verdict::condition),
         "doubt_reason": judged.doubt.is_some().then_some(&judged.doubt_reason),
     })
 }
@@ -352,6 +364,34 @@ mod tests {
         assert!(family.iter().filter(|claim| of_family(claim)).count() > 3);
         assert!(ledger.iter().filter(of_family).all(|claim| family.contains(&claim)));
         assert!(family.iter().all(|claim| of_family(claim) || with_kernels(claim)));
+    }
+
+    /// Each two claims of the ledger that oppose each other: who asks for one gets both, and what both are checked with runs.
+    #[test]
+    fn who_asks_for_a_claim_gets_those_against_it() {
+        let ledger = ledger().unwrap();
+        let catalogue = catalogue::read(None).unwrap();
+        let launches = |claims: &[&Claim]| -> Vec<Vec<Asked>> {
+            let checks: Vec<&Check> = checks_of(claims).collect();
+            checks.iter().map(|check| keep_known(&catalogue, launches_of(check))).collect()
+        };
+        let mut pairs = 0;
+        for claim in ledger.iter().filter(|claim| !claim.against.is_empty()) {
+            let asked = choose(&ledger, std::slice::from_ref(&claim.id)).unwrap();
+            assert_eq!(asked, [claim]);
+            let both = with_opposed(&ledger, &asked);
+            assert_eq!(both.len(), 1 + claim.against.len(), "{}", claim.id);
+            for id in &claim.against {
+                let other = both.iter().find(|other| other.id == *id).unwrap();
+                for group in launches(&[*other]) {
+                    assert!(launches(&both).contains(&group), "{id} beside {}", claim.id);
+                }
+                pairs += 1;
+            }
+        }
+        assert!(pairs > 60, "{pairs}");
+        let alone = ledger.iter().find(|claim| claim.against.is_empty()).unwrap();
+        assert_eq!(with_opposed(&ledger, &[alone]), [alone]);
     }
 
     #[test]

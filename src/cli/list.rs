@@ -8,7 +8,7 @@ use serde_json::json;
 use super::arguments::ListArguments;
 use super::catalogue;
 use super::failure::{Exit, Failure};
-use crate::kernel::{DeviceClass, Kernel, KernelLanguage, SEED, format};
+use crate::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, SEED, format};
 use crate::present::fit::{fold, fold_after};
 use crate::present::terminal_columns;
 use crate::program::Needs;
@@ -25,12 +25,14 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
         writeln!(out)?;
         return Ok(Exit::Done);
     }
-    show(&kernels, arguments.long, terminal_columns(), out)?;
+    show(&catalogue, &kernels, arguments.long, terminal_columns(), out)?;
     Ok(Exit::Done)
 }
 
-/// Prints kernels on a terminal of so many columns; long, with parameters, claims and what they need.
+/// Prints kernels on a terminal of so many columns; long, with parameters, claims and what they need, and with what of a
+/// family its texts print.
 fn show(
+    catalogue: &Catalogue,
     kernels: &[&Kernel],
     long: bool,
     columns: Option<usize>,
@@ -61,6 +63,10 @@ fn show(
         let mut tell = |line: &str| writeln!(out, "{}", fold(line, "    ", columns));
         tell(&description.question)?;
         if long {
+            let article = catalogue.family(of_family).map_or("", |family| &family.article);
+            if !article.is_empty() {
+                tell(article)?;
+            }
             for (name, parameter) in &description.parameters {
                 tell(&format!("{name}: {}; {}", parameter.description, values(parameter)))?;
             }
@@ -126,7 +132,6 @@ fn describe(kernel: &Kernel) -> Result<serde_json::Value, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Catalogue;
     use crate::present::tests::on_every_terminal;
 
     #[test]
@@ -138,9 +143,9 @@ mod tests {
         assert!(families.len() > 1, "{families:?}");
         let shown = |columns: Option<usize>| {
             let mut out = Vec::new();
-            show(&kernels, false, columns, &mut out).unwrap();
+            show(&catalogue, &kernels, false, columns, &mut out).unwrap();
             // The long form of the first alone.
-            show(&kernels[..1], true, columns, &mut out).unwrap();
+            show(&catalogue, &kernels[..1], true, columns, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         insta::assert_snapshot!("list", on_every_terminal(shown));

@@ -47,6 +47,9 @@ pub struct Family {
     /// What the family asks, one sentence; every family of the catalogue has one.
     #[serde(default)]
     pub question: String,
+    /// What of it texts print that make the claims, and where that is here; empty where kernels have their form.
+    #[serde(default)]
+    pub article: String,
     /// What every kernel of it inherits.
     pub kernels: Option<Description>,
     /// What kernels inherit that name the set.

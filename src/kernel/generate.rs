@@ -235,7 +235,10 @@ mod tests {
         assert_eq!(contents(&fill, 7, "input", 64), long[..64]);
         assert_ne!(contents(&fill, 8, "input", 64), long[..64]);
         assert_ne!(contents(&fill, 7, "other", 64), long[..64]);
-        insta::assert_debug_snapshot!(&long[..16]);
+        assert_eq!(
+            long[..16],
+            [107, 96, 123, 63, 192, 11, 251, 60, 144, 43, 78, 62, 248, 89, 157, 61]
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::fit::{fold, fold_after};
 use super::{Cell, Column, Table};
-use crate::claims::{Judged, Verdict};
+use crate::claims::{Judged, Verdict, only};
 
 /// The verdicts in the order in which they are counted.
 const NAMES: [&str; 5] =
@@ -15,7 +15,8 @@ const NAMES: [&str; 5] =
 
 /// A row a claim, for machines: its figures are in the JSON.
 pub fn claims_plain(judged: &[Judged]) -> Table {
-    let columns = ["id", "family", "verdict", "condition", "reason", "device", "record", "repeat"];
+    let columns =
+        ["id", "family", "verdict", "condition", "reason", "pairs", "device", "record", "repeat"];
     let mut table = Table::new("", columns.map(Column::words));
     for claim in judged {
         let decisive = decisive(claim);
@@ -24,8 +25,9 @@ pub fn claims_plain(judged: &[Judged]) -> Table {
             Cell::text(&claim.claim.id),
             Cell::text(&claim.claim.family),
             Cell::text(claim.verdict.name()),
-            Cell::text(claim.verdict.rest().unwrap_or("")),
+            Cell::text(claim.verdict.condition().unwrap_or("")),
             Cell::text(&claim.reason),
+            Cell::text(pairs_text(claim)),
             of(|figure| &figure.device),
             of(|figure| &figure.record),
             of(|figure| &figure.repeat),
@@ -41,11 +43,26 @@ pub fn claims_table(judged: &[Judged]) -> Table {
     for claim in judged {
         table.rows.push(vec![
             Cell::Noted(claim.claim.id.clone(), claim.claim.statement.clone()),
-            Cell::text(verdict_text(&claim.verdict)),
-            Cell::text(&claim.reason),
+            Cell::text(claim.verdict.text()),
+            Cell::text(why(claim)),
         ]);
     }
     table
+}
+
+/// What is said of a claim and those against it.
+fn pairs_text(judged: &Judged) -> String {
+    let said: Vec<&str> = judged.pairs.iter().map(|pair| pair.says.as_str()).collect();
+    said.join(" ")
+}
+
+/// A claim's reason, and what is said of it and those against it.
+fn why(judged: &Judged) -> String {
+    if judged.pairs.is_empty() {
+        judged.reason.clone()
+    } else {
+        format!("{}. {}", judged.reason, pairs_text(judged))
+    }
 }
 
 /// The figure that decided: one that is not as claimed, else the first.
@@ -55,20 +72,6 @@ fn decisive(judged: &Judged) -> Option<&crate::claims::Figure> {
     match judged.verdict {
         Verdict::Holds => first(true).or_else(|| first(false)),
         _ => first(false).or_else(|| first(true)),
-    }
-}
-
-/// A verdict in words, with what stands behind it.
-pub fn verdict_text(verdict: &Verdict) -> String {
-    match verdict {
-        // `at 2 of 8 points`, `on lavapipe`.
-        Verdict::HoldsOnlyWhere(condition)
-            if ["at ", "on "].iter().any(|word| condition.starts_with(word)) =>
-        {
-            format!("holds only {condition}")
-        }
-        Verdict::HoldsOnlyWhere(condition) => format!("holds only where {condition}"),
-        other => other.name().to_owned(),
     }
 }
 
@@ -98,6 +101,8 @@ fn by_family(judged: &[Judged]) -> BTreeMap<&str, Vec<&Judged>> {
 pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
     let mut text = String::new();
     let several = judged.len() > 1;
+    // One claim, with those that are judged with it.
+    let one_question = judged.iter().any(|claim| claim.pairs.len() + 1 == judged.len());
     if several {
         let _ = writeln!(text, "{}\n", fold(&claims_counted(judged), "", columns));
     }
@@ -111,7 +116,7 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
         let _ = writeln!(text, "{family}");
         for claim in claims {
             let head = format!("  {}: ", claim.claim.id);
-            let verdict = verdict_text(&claim.verdict);
+            let verdict = claim.verdict.text();
             let _ = writeln!(text, "{}", fold_after(&head, &verdict, "    ", columns));
             let mut lines =
                 vec![format!("Claimed: {}", claim.claim.statement), claim.reason.clone()];
@@ -119,10 +124,8 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
                 let said = doubt_text(doubt, &claim.doubt_reason);
                 lines.push(format!("The ledger's doubt {said}."));
             }
-            for other in &claim.claim.against {
-                lines.push(format!("Against it: {other}{}", other_verdict(judged, other)));
-            }
-            if !several {
+            lines.extend(claim.pairs.iter().map(|pair| pair.says.clone()));
+            if one_question {
                 lines.extend(claim.figures.iter().map(figure_text));
             }
             if let Some(figure) = decisive(claim).filter(|figure| !figure.repeat.is_empty()) {
@@ -143,19 +146,10 @@ fn doubt_text(doubt: &Verdict, reason: &str) -> String {
     match doubt {
         Verdict::Holds => "is right".to_owned(),
         Verdict::Contradicted => format!("is wrong: {reason}"),
-        Verdict::HoldsOnlyWhere(condition) => format!("is right only where {condition}"),
-        Verdict::NotTestable(needed) => format!("is not decided here: {needed}"),
+        Verdict::HoldsOnlyWhere(condition) => format!("is right{}", only(condition)),
+        Verdict::NotTestable(_) => format!("is not decided here: {reason}"),
         Verdict::NoClaim(why) => format!("is not about machines: {why}"),
     }
-}
-
-fn other_verdict(judged: &[Judged], id: &str) -> String {
-    let found = judged.iter().find(|claim| claim.claim.id == id);
-    found.map_or_else(String::new, |other| {
-        let verdict = verdict_text(&other.verdict);
-        let is = if verdict.starts_with("holds") { "" } else { "is " };
-        format!(", which {is}{verdict}")
-    })
 }
 
 /// A figure as a sentence.
@@ -189,7 +183,7 @@ pub fn claims_checklist(judged: &[Judged]) -> String {
     for claim in judged {
         let Some(item) = &claim.claim.item else { continue };
         let (id, statement) = (&claim.claim.id, clean(&claim.claim.statement));
-        let verdict = clean(&verdict_text(&claim.verdict));
+        let verdict = clean(&claim.verdict.text());
         let reason = clean(&claim.reason);
         let _ =
             writeln!(text, "| {} | {statement} (`{id}`) | **{verdict}** | {reason} |", clean(item));
@@ -215,9 +209,8 @@ pub fn claims_markdown(judged: &[Judged]) -> String {
                 let said = doubt_text(doubt, &claim.doubt_reason);
                 let _ = write!(why, "<br>The ledger's doubt {}.", clean(&said));
             }
-            for other in &claim.claim.against {
-                let verdict = other_verdict(judged, other);
-                let _ = write!(why, "<br>Against it: `{other}`{}", clean(&verdict));
+            for pair in &claim.pairs {
+                let _ = write!(why, "<br>{}", clean(&pair.says));
             }
             if let Some(figure) = decisive(claim) {
                 if !figure.record.is_empty() {
@@ -227,7 +220,7 @@ pub fn claims_markdown(judged: &[Judged]) -> String {
                     let _ = write!(why, "<br>`{}`", clean(&figure.repeat));
                 }
             }
-            let verdict = clean(&verdict_text(&claim.verdict));
+            let verdict = clean(&claim.verdict.text());
             let (id, statement) = (&claim.claim.id, clean(&claim.claim.statement));
             let _ = writeln!(text, "| **{verdict}** | `{id}`<br>{statement} | {why} |");
         }

@@ -24,7 +24,6 @@ pub use before_after::{device_text, launch_comparison};
 pub use cell::{Cell, count_text, workgroups};
 pub use claims::{
     claims_checklist, claims_counted, claims_markdown, claims_plain, claims_screen, claims_table,
-    verdict_text,
 };
 pub use flame::{FlameBox, flame_boxes, speedscope, totals};
 pub use gallery::{gallery, gallery_claims};

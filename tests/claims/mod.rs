@@ -14,7 +14,6 @@ use libtest_mimic::Trial;
 use tempfile::TempDir;
 
 use crate::grain::{Point, compare, pairs, simulate, slots};
-use crate::records;
 use crate::support::program;
 use crate::support::trials_of;
 
@@ -30,6 +29,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("claims::operations_are_what_an_audit_found", audit),
         ("claims::committed_records_give_a_verdict_for_every_claim", committed),
         ("claims::one_record_of_each_system_gives_its_verdicts_back", systems),
+        ("claims::opposed_claims_are_judged_together", opposed),
+        ("claims::families_have_the_articles_form_or_say_what_is_printed", forms),
         ("claims::a_quick_run_without_a_driver_decides_by_counting", quick),
         ("claims::the_record_of_a_run_of_the_whole_ledger_gives_its_verdicts_back", whole),
     ])
@@ -205,11 +206,49 @@ fn committed() {
     }
 }
 
+/// Verdicts by record's file and claim, as the page's table of systems has them.
+fn verdicts_of_page() -> BTreeMap<String, BTreeMap<String, String>> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/findings/claims.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, table) = page.split_once("<summary>Verdicts by system</summary>").unwrap();
+    let rows = table.lines().filter(|line| line.starts_with('|'));
+    let mut rows =
+        rows.map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
+    let heads = rows.next().unwrap();
+    let file = |head: &&str| {
+        let (_, address) = head.split_once("(../../").unwrap();
+        address.trim_end_matches(')').to_owned()
+    };
+    let mut found: BTreeMap<String, BTreeMap<String, String>> =
+        heads[1..].iter().map(|head| (file(head), BTreeMap::new())).collect();
+    for row in rows.skip(1) {
+        for (head, cell) in heads[1..].iter().zip(&row[1..]) {
+            let verdict = if *cell == "–" { "not testable here" } else { cell };
+            let of = found.get_mut(&file(head)).unwrap();
+            of.insert(row[0].trim_matches('`').to_owned(), verdict.to_owned());
+        }
+    }
+    found
+}
+
 /// One committed record each of the simulator, two drivers of the processor and a GPU through Vulkan and through
-/// CUDA: what it decides, and against whom, as its run said.
+/// CUDA: every verdict is the committed page's.
 fn systems() {
     let folder = tempfile::tempdir().unwrap();
-    // What only some of them can say: lanes at 64, outputs of a driver, times of a GPU, its counters.
+    let page = verdicts_of_page();
+    assert_eq!(page.len(), 5);
+    for (file, expected) in &page {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let found = verdicts(&folder, &["--from", &path.to_string_lossy()]);
+        assert_eq!(found.len(), 244, "{file}");
+        let differ = |(id, verdict): (&String, &String)| {
+            let of_page = expected.get(id).map_or("nothing", String::as_str);
+            (of_page != verdict).then(|| format!("{id}: {verdict}, and the page has {of_page}"))
+        };
+        let wrong: Vec<String> = found.iter().filter_map(differ).collect();
+        assert!(wrong.is_empty() && expected.len() == found.len(), "{file}:\n{}", wrong.join("\n"));
+    }
+    // By hand, what only some of them can say: lanes at 64, outputs of a driver, times of a GPU, its counters.
     let said = [
         ("simulator/claims-widths", "simt-warp-index-never", "holds only where"),
         ("simulator/claims-widths", "simt-its-not-faster", "not testable here"),
@@ -223,33 +262,57 @@ fn systems() {
         ("h200-cuda/claims-all", "mastery-schedulers-2-4", "contradicted"),
         ("h200-cuda/claims-all", "simt-one-issue-per-cycle", "holds"),
     ];
-    let mut found: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
     for (record, claim, verdict) in said {
-        let of = found.entry(record).or_insert_with(|| {
-            let path = records::file(record);
-            verdicts(&folder, &["--from", &path.to_string_lossy()])
-        });
-        assert_eq!(of.len(), 244, "{record}");
+        let start = format!("results/records/{record}-2");
+        let (_, of) = page.iter().find(|(file, _)| file.starts_with(&start)).unwrap();
         assert_eq!(of[claim], verdict, "{record}: {claim}");
     }
-    // All verdicts of each: holds, holds only where, contradicted, not testable here, no claim about machines.
-    let counts = [
-        ("simulator/claims-widths", [65, 11, 32, 130, 6]),
-        ("lavapipe-8/claims-all", [51, 0, 25, 162, 6]),
-        ("swiftshader/claims-all", [53, 0, 23, 162, 6]),
-        ("h200-vulkan/claims-all", [108, 5, 67, 58, 6]),
-        ("h200-cuda/claims-all", [124, 5, 80, 29, 6]),
-    ];
-    let words = [
-        "holds",
-        "holds only where",
-        "contradicted",
-        "not testable here",
-        "no claim about machines",
-    ];
-    for (record, expected) in counts {
-        let of = |word: &str| found[record].values().filter(|verdict| *verdict == word).count();
-        assert_eq!(words.map(of), expected, "{record}");
+}
+
+/// Who asks for one claim gets those against it too, judged in the same sentence, in every form.
+fn opposed() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let folders = ["records/h200-vulkan", "other/cuda"].map(|name| results.join(name));
+    let from = folders.map(|path| path.to_string_lossy().into_owned());
+    let told = |form: &str, claims: &[&str]| {
+        let all = [&["claims"], claims, &["--from", &from[0], &from[1], form]].concat();
+        let (code, text, errors) = program::parts(&program::run(&folder, &[], &all));
+        assert_eq!(code, 0, "{errors}");
+        text
+    };
+    let json: serde_json::Value =
+        serde_json::from_str(&told("--json", &["lesson-launch-5us"])).unwrap();
+    let claims = json["claims"].as_array().unwrap();
+    let ids: Vec<&str> = claims.iter().map(|claim| claim["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["lesson-launch-under-10us", "lesson-launch-5us"]);
+    let says = claims[1]["pairs"][0]["says"].as_str().unwrap();
+    assert_eq!(claims[1]["pairs"][0]["against"], ids[0]);
+    let sentence = "The records support lesson-launch-under-10us, which holds; lesson-launch-5us is contradicted.";
+    assert_eq!(says, sentence);
+    for form in ["--csv", "--markdown"] {
+        assert_eq!(told(form, &["lesson-launch-5us"]).matches(sentence).count(), 2, "{form}");
+    }
+    // A reason is no condition.
+    let json: serde_json::Value =
+        serde_json::from_str(&told("--json", &["lesson-history-fermi"])).unwrap();
+    let opinion = &json["claims"][0];
+    assert_eq!(opinion["condition"], serde_json::Value::Null);
+    assert_eq!(opinion["doubt_condition"], serde_json::Value::Null);
+    assert!(opinion["reason"].as_str().is_some_and(|reason| !reason.is_empty()));
+}
+
+/// Each family has a form that is the articles', or a sentence says what they print in its place.
+fn forms() {
+    let catalogue = Catalogue::embedded().unwrap();
+    for family in FAMILIES {
+        let kernels = catalogue.select(family).unwrap();
+        let published = |kernel: &&Kernel| {
+            let form = kernel.description.parameters.get("form");
+            form.is_some_and(|form| form.values.contains(&Value::Name("published".to_owned())))
+        };
+        let article = &catalogue.family(family).unwrap().article;
+        assert_ne!(kernels.iter().any(|kernel| published(kernel)), !article.is_empty(), "{family}");
     }
 }
 

@@ -10,7 +10,7 @@ use lanescope::kernel::{Catalogue, Kernel, KernelLanguage};
 use minijinja::{Environment, Error};
 
 use super::fields;
-use super::wrong::wrong;
+use super::numbers::wrong;
 use crate::root;
 
 /// Adds the functions to an environment.
@@ -114,17 +114,16 @@ fn families() -> Result<String, Error> {
     }
     let mut text = "| family | asks | kernels |\n|---|---|---|\n".to_owned();
     for (name, kernels) in kernels {
-        let question = catalogue.family(&name).map(|family| family.question.clone());
-        let question = question.filter(|question| !question.is_empty());
-        let question =
-            question.ok_or_else(|| wrong(format!("family.toml of {name} asks nothing")))?;
+        let family = catalogue.family(&name).filter(|family| !family.question.is_empty());
+        let family = family.ok_or_else(|| wrong(format!("family.toml of {name} asks nothing")))?;
+        let question = format!("{} {}", family.question, family.article);
         let short = |kernel: &&Kernel| {
             let name = kernel.id.rsplit('/').next().unwrap_or_default();
             let native = if kernel.language == KernelLanguage::Cuda { " (CUDA)" } else { "" };
             format!("`{name}`{native}")
         };
         let kernels: Vec<String> = kernels.iter().map(short).collect();
-        text += &format!("| `{name}` | {} | {} |\n", cell(&question), kernels.join(", "));
+        text += &format!("| `{name}` | {} | {} |\n", cell(question.trim_end()), kernels.join(", "));
     }
     Ok(text)
 }

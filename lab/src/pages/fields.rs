@@ -8,7 +8,7 @@ use std::path::Path;
 
 use minijinja::Error;
 
-use super::wrong::wrong;
+use super::numbers::wrong;
 
 /// A field, or a variant of an enum.
 #[derive(Clone, Debug)]

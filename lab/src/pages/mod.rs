@@ -20,7 +20,6 @@ mod records;
 mod select;
 #[cfg(test)]
 mod tests;
-mod wrong;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,9 @@
 //! How numbers are written in pages.
 //!
 //! Input: numbers of templates; times in nanoseconds, shares where 1 is all. Output: filters that give a
-//! text with its unit.
+//! text with its unit; and the error of a template that asks for what is not there.
 
 use minijinja::{Environment, Error};
-
-use super::wrong::wrong;
 
 /// Adds the filters to an environment.
 pub(super) fn register(environment: &mut Environment<'_>) {
@@ -64,4 +62,9 @@ fn quotients(left: Vec<f64>, right: Vec<f64>) -> Result<Vec<f64>, Error> {
         return Err(wrong(format!("{} values over {}", left.len(), right.len())));
     }
     Ok(left.iter().zip(right).map(|(left, right)| left / right).collect())
+}
+
+/// An error of a template's function, with a sentence.
+pub(super) fn wrong(sentence: impl std::fmt::Display) -> Error {
+    Error::new(minijinja::ErrorKind::InvalidOperation, sentence.to_string())
 }

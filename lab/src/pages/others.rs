@@ -11,8 +11,8 @@ use std::sync::Arc;
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
+use super::numbers::wrong;
 use super::records::Records;
-use super::wrong::wrong;
 
 /// A launch that Nsight Compute measured, by its names.
 type Counters = BTreeMap<String, f64>;

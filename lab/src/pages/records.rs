@@ -25,8 +25,8 @@ use lanescope::record::{ArmOutcome, ConstructPart, Measurement, Run};
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
+use super::numbers::wrong;
 use super::select::Selection;
-use super::wrong::wrong;
 
 /// Where the charts of pages are.
 const CHARTS: &str = "results/charts";

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use lanescope::record::Value;
 use minijinja::Error;
 
-use super::wrong::wrong;
+use super::numbers::wrong;
 
 /// What is asked for.
 #[derive(Debug)]

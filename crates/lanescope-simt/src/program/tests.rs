@@ -41,7 +41,15 @@ fn blocks_have_lines_labels_and_operations() {
             )
         })
         .collect();
-    insta::assert_snapshot!(shown.join("\n"));
+    let expected = [
+        "b0 - 5:18 ops 7 fma 0 [5×4 6×3]",
+        "b1 even 8:26 ops 2 fma 0 [8×2]",
+        "b2 even 8:25 ops 0 fma 0 []",
+        "b3 even 9:17 ops 3 fma 1 [9×3]",
+        "b4 even 8:35 ops 3 fma 0 [8×3]",
+        "b5 - 12:10 ops 6 fma 1 [12×6]",
+    ];
+    assert_eq!(shown, expected);
 }
 
 #[test]

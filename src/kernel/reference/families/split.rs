@@ -14,6 +14,7 @@ pub(super) const REFERENCES: &[(&str, By)] = &[
     ("split/lanes", By::Launch(lanes)),
     ("split/nested", By::Launch(nested)),
     ("alignment/branch", By::Outputs(branch)),
+    ("alignment/chunks", By::Launch(chunks)),
 ];
 
 /// Those that need what was written.
@@ -45,6 +46,12 @@ fn nested(launch: &Launch) -> Result<Expected, String> {
         let maps = (0..depth).map(|bit| if keys[index] >> bit & 1 == 0 { RISING } else { FALLING });
         to_element(maps.fold(v, |v, map| repeat(map, work, v).value))
     })
+}
+
+/// Whoever walks to an element, its owner decides.
+fn chunks(launch: &Launch) -> Result<Expected, String> {
+    let (run, work) = (count(launch, "run")?, count(launch, "work")?);
+    map(launch, |index, v| arm(index % (2 * run) < run, work, v))
 }
 
 fn branch(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
