@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::counts::{active_lanes_mean, efficiency};
-use super::names::{device_label, is_simulated, parameters_text, short_name};
+use super::names::{capital, device_label, is_simulated, parameters_text, short_name};
 use super::rounds::{median_time, overlap, ticks_by_round};
 use super::usual::Usual;
 use crate::record::{FigureLine, FigureNote, FigureY, Measurement, Run, Status, Value};
@@ -71,7 +71,7 @@ pub fn curves(run: &Run) -> Vec<CurveTable> {
     tables.filter(|table| !table.series.is_empty()).collect()
 }
 
-/// What each figure with a sweep shows, in a sentence: between what the curve lies that varies most.
+/// What each figure with a sweep shows, in a sentence: between what the curve lies that goes highest.
 pub(super) fn curve_sentences(run: &Run) -> Vec<String> {
     let mut tables = curves(run);
     tables.sort_by_key(|table| table.series.len());
@@ -85,8 +85,16 @@ fn sentence(table: &CurveTable) -> Option<String> {
     };
     let sweeps =
         || table.series.iter().filter(|series| series.measured && series.points.len() >= SWEEP_MIN);
-    let range = |series: &&CurveSeries| ends(series).map_or(0.0, |(least, most)| most.1 / least.1);
-    let series = sweeps().max_by(|a, b| range(a).total_cmp(&range(b)))?;
+    // The curve that goes highest; of those that go as high, the one that falls lowest.
+    let reach = |series: &&CurveSeries| {
+        let (least, most) = ends(series).unwrap_or_default();
+        ((most.1 * 100.0).round(), most.1 / least.1)
+    };
+    let higher = |a: &&CurveSeries, b: &&CurveSeries| {
+        let (a, b) = (reach(a), reach(b));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    };
+    let series = sweeps().max_by(higher)?;
     // A level curve has no most.
     let (least, most) =
         ends(series).filter(|(least, most)| text::ratio(least.1) != text::ratio(most.1))?;
@@ -98,13 +106,13 @@ fn sentence(table: &CurveTable) -> Option<String> {
     let who = if who.is_empty() { table.title.clone() } else { who.join(", ") };
     let y = table.y_label.split(';').next().unwrap_or_default();
     let between = format!(
-        "{y} lies between {} at {} and {} at {}",
+        "from {} at {} to {} at {}",
         text::ratio(least.1),
         least.0,
         text::ratio(most.1),
         most.0,
     );
-    Some(format!("{who}: {between} ({}).", table.x_label))
+    Some(format!("{}, {who}: {between} ({}).", capital(y), table.x_label))
 }
 
 /// The tables of one figure: one, or one for each combination of what curves' names do not tell.

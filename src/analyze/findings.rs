@@ -3,9 +3,9 @@
 //! Input: the flags of records and of the main table. Output: each once, with its explanation and the
 //! places where it was found. The explanations are [`crate::record::Flag`]'s; no figure is made here.
 
-use super::names::{device_label, parameters_text};
+use super::names::{device_label, list_text, parameters_text};
 use super::summary::{DeviceSummary, SummaryRow, summary};
-use crate::record::{Flag, Run};
+use crate::record::{Device, Flag, Run, Tag, TestedPart};
 
 /// A flag with where it was found and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,11 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         };
     for device in &run.devices {
         for flag in &device.flags {
-            add(flag, device_label(run, &device.id));
+            let label = device_label(run, &device.id);
+            add(
+                flag,
+                if flag.tag == Tag::SelfTestFailed { self_test(device, &label) } else { label },
+            );
         }
     }
     for device in summary(run).devices {
@@ -43,6 +47,23 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// What of the self-test differed on a device.
+fn self_test(device: &Device, label: &str) -> String {
+    let (passed, failed): (Vec<&TestedPart>, Vec<&TestedPart>) =
+        device.self_test.iter().partition(|part| part.has_passed());
+    if failed.is_empty() {
+        return label.to_owned();
+    }
+    let parts: Vec<String> = failed
+        .iter()
+        .map(|part| {
+            let what = if part.lanes_right { "executions" } else { "executions or lanes" };
+            format!("{} ({what})", part.part)
+        })
+        .collect();
+    format!("{label}: {} differ; {} other forms passed", list_text(&parts), passed.len())
 }
 
 /// The launch that has a flag; its kernel, where that has several and all have it.

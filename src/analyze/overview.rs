@@ -360,7 +360,7 @@ fn describe_predictions(device: &DeviceSummary, said: &SummaryRow) -> Option<Str
         )
     };
     Some(format!(
-        "; it is within a tenth for {near} of {all} ratios that differ measurably from 1{furthest}"
+        "; counting is within a tenth for {near} of {all} ratios that differ measurably from 1{furthest}"
     ))
 }
 

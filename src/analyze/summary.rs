@@ -204,19 +204,18 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
 /// measured several times the one beside which `measurement` was timed.
 fn baseline<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measurement> {
     let name = super::names::baseline(run, &measurement.kernel)?;
-    let all: Vec<&Measurement> = run
-        .measurements
-        .iter()
-        .filter(|other| {
-            other.kernel == name
-                && other.device == measurement.device
-                && other.status == Status::Ok
-                && measurement
-                    .parameters
-                    .iter()
-                    .all(|(key, value)| other.parameters.get(key).is_none_or(|same| same == value))
-        })
-        .collect();
+    let all: Vec<&Measurement> =
+        run.measurements
+            .iter()
+            .filter(|other| {
+                other.kernel == name
+                    && other.device == measurement.device
+                    && other.status == Status::Ok
+                    && measurement.parameters.iter().all(|(key, value)| {
+                        other.parameters.get(key).is_none_or(|same| same == value)
+                    })
+            })
+            .collect();
     match all.as_slice() {
         [] => None,
         [one] => Some(one),

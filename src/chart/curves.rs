@@ -376,14 +376,42 @@ fn tabulate(table: &CurveTable) -> Numbers<'_> {
     Numbers::new(&table.x_label, rows.collect())
 }
 
-/// Writes each curve's name at its right end.
+/// How far curves lie apart whose names need no lines that cross, in pixels.
+const NAMES_APART: i32 = 48;
+
+/// Where names begin if not at the right ends, because all curves meet there: the last value of x at which they lie
+/// apart.
+fn find_apart(table: &CurveTable, frame: &ChartFrame) -> Option<f64> {
+    let measured: Vec<&CurveSeries> =
+        table.series.iter().filter(|series| series.measured).collect();
+    let spread = |x: f64| {
+        let at = |series: &&CurveSeries| series.points.iter().find(|point| point.0 == x).copied();
+        let heights: Option<Vec<i32>> =
+            measured.iter().map(|series| Some(frame.y(at(series)?.1))).collect();
+        let heights = heights?;
+        Some(heights.iter().max()? - heights.iter().min()?)
+    };
+    let values = values_measured(table);
+    let (last, before) = values.split_last()?;
+    let meet = measured.len() > 2 && spread(*last)? < NAMES_APART / 4;
+    let found = before.iter().rev().find(|x| spread(**x).is_some_and(|far| far >= NAMES_APART));
+    // From far away a line would cross the whole sheet.
+    found.copied().filter(|x| meet && frame.x(*last) - frame.x(*x) < NAMES_APART)
+}
+
+/// Writes each curve's name at its right end, or where the curves last lie apart.
 fn draw_names(
     canvas: &Canvas<'_>,
     table: &CurveTable,
     frame: &ChartFrame,
 ) -> Result<(), ChartError> {
+    let apart = find_apart(table, frame);
     let end = |(index, series): (usize, &CurveSeries)| {
-        let (x, y) = *inside(frame, &series.points).last()?;
+        let there = series.points.iter().find(|(x, _)| series.measured && Some(*x) == apart);
+        let (x, y) = match there {
+            Some((x, y)) => (frame.x(*x), frame.y(*y)),
+            None => *inside(frame, &series.points).last()?,
+        };
         // From beside the last mark; a line that leaves the sheet ends before.
         let (from, colour) =
             if series.measured { (x + 6, series_colour(index)) } else { (x, GREY) };

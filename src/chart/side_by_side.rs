@@ -42,6 +42,7 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
     let Some(first) = rows.first().filter(|_| rows.iter().any(machine)) else {
         return Err(ChartError::Empty("launches side by side"));
     };
+    let (rows, left_out) = most_unlike(rows.clone());
     let has = |place: &usize| rows.iter().any(|row| figures(row)[*place].is_ok());
     let instruments: Vec<usize> = (0..INSTRUMENTS.len()).filter(has).collect();
     let hardware = rows.iter().filter_map(|row| row.published.as_ref());
@@ -72,7 +73,7 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
     bars(&BarFigure {
         title: format!("Active lanes by instrument, {}{kernel}{form}", table.family),
         subtitle: format!(
-            "{}, 32 lanes; a bar for each instrument, top to bottom{shared}",
+            "{}, 32 lanes; a bar for each instrument, top to bottom{shared}{left_out}",
             devices.join(" and ")
         ),
         x_label: "mean active lanes (lanes)".to_owned(),
@@ -84,6 +85,34 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
         reach_min: 32.0,
         groups,
     })
+}
+
+/// The most launches of a sheet: more could be read on a page, and on no slide.
+const ROWS_MAX: usize = 20;
+
+/// The launches in which instruments lie furthest apart, in their order; and words for those that are left out.
+fn most_unlike(rows: Vec<&SideRow>) -> (Vec<&SideRow>, String) {
+    if rows.len() <= ROWS_MAX {
+        return (rows, String::new());
+    }
+    let apart = |row: &SideRow| {
+        let known: Vec<f64> =
+            figures(row).into_iter().filter_map(|figure| figure.as_ref().ok().copied()).collect();
+        let most = known.iter().copied().fold(0.0, f64::max);
+        most / known.iter().copied().fold(most, f64::min)
+    };
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| apart(rows[*b]).total_cmp(&apart(rows[*a])));
+    let left_out = rows.len() - ROWS_MAX;
+    order.truncate(ROWS_MAX);
+    order.sort_unstable();
+    let shown = order.into_iter().map(|place| rows[place]).collect();
+    (
+        shown,
+        format!(
+            "; the {ROWS_MAX} launches in which they lie furthest apart, {left_out} more in the table"
+        ),
+    )
 }
 
 /// A kernel's bars; parameters that all have stand in the subtitle. Where the machine's lanes are not the source's,

@@ -39,7 +39,10 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
     let shared = shared_parameters(sheet);
     let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 4096);
     let title = format!("Time by stage, {family}");
-    let lines = [wrap(&scale_words(&shared)), wrap(&left_out(sheet))].concat();
+    let exceeds = |stack: &StageStack| !excess(total(stack), stack.launch.0).is_empty();
+    let overlaps = if sheet.stacks.iter().any(exceeds) { OVERLAPS } else { "" };
+    let mut lines = [wrap(&scale_words(&shared)), wrap(&left_out(sheet))].concat();
+    lines.extend((!overlaps.is_empty()).then(|| overlaps.to_owned()));
     let top = TOP + LINE * count(lines.len());
     let rows: i32 = sheet.stacks.iter().map(|stack| row_height(stack, &shared)).sum();
     let height = rows + count(groups.len()) * HEADING;
@@ -67,6 +70,10 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
         Ok(())
     })
 }
+
+/// Why stages may take longer than their launch.
+const OVERLAPS: &str =
+    "Each stage is timed by itself; in the launch stages overlap, so that their sum can exceed it.";
 
 /// The launches of each device and size, with its heading, in the order of the sheet, the longest launch first.
 fn groups(sheet: &StageSheet) -> Vec<(String, Vec<&StageStack>)> {

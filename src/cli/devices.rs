@@ -297,7 +297,7 @@ pub(crate) fn choose(ids: &[String], available: &Available) -> Result<Vec<Choice
         chosen.extend(usual());
         return Ok(chosen);
     }
-    for id in ids {
+    for id in ids.iter().flat_map(|ids| split(ids)) {
         for choice in choose_by_id(id, &working, available)? {
             if !chosen.contains(&choice) {
                 chosen.push(choice);
@@ -305,6 +305,26 @@ pub(crate) fn choose(ids: &[String], available: &Available) -> Result<Vec<Choice
         }
     }
     Ok(chosen)
+}
+
+/// The ids of a list: `sim:32,sim:64` are two. A comma within a device's name parts nothing.
+fn split(ids: &str) -> Vec<&str> {
+    let begins = |text: &str| {
+        text == "all"
+            || text.split_once(':').is_some_and(|(prefix, _)| backends::by_prefix(prefix).is_some())
+    };
+    let mut found = Vec::new();
+    let mut rest = ids;
+    let comma = |text: &str| {
+        let mut commas = text.match_indices(',').map(|(place, _)| place);
+        commas.find(|place| begins(text[place + 1..].split(',').next().unwrap_or_default().trim()))
+    };
+    while let Some(place) = comma(rest) {
+        found.push(rest[..place].trim());
+        rest = &rest[place + 1..];
+    }
+    found.push(rest.trim());
+    found
 }
 
 /// The devices of `profile`: without ids the first GPU, where there is one, then the simulator at 32
@@ -488,6 +508,8 @@ mod tests {
     fn names_and_numbers_choose() {
         assert_eq!(ids(&["wgpu:radeon"]).unwrap(), ["wgpu:0"]);
         assert_eq!(ids(&["sim:8", "wgpu:1", "sim:8"]).unwrap(), ["sim:8", "wgpu:1"]);
+        assert_eq!(ids(&["sim:8,wgpu:1, sim:16"]).unwrap(), ["sim:8", "wgpu:1", "sim:16"]);
+        assert_eq!(split("wgpu:llvmpipe (LLVM 15, 256 bits),all").len(), 2);
     }
 
     #[test]

@@ -121,7 +121,12 @@ impl Table {
             families.entry(family(&row)).or_default().push(row);
         }
         let facts = std::mem::take(&mut empty.facts);
-        (facts, families.into_values().map(|rows| Self { rows, ..empty.clone() }).collect())
+        let notes = std::mem::take(&mut empty.notes);
+        let mut tables: Vec<Self> =
+            families.into_values().map(|rows| Self { rows, ..empty.clone() }).collect();
+        // What holds for all of them comes last.
+        tables.iter_mut().next_back().into_iter().for_each(|last| last.notes.clone_from(&notes));
+        (facts, tables)
     }
 
     /// Moves to the facts what all rows share, and leaves out columns that repeat another.
@@ -137,7 +142,7 @@ impl Table {
     }
 
     /// The same without columns in which no row has anything; one stays.
-    fn without_empty_columns(mut self) -> Self {
+    pub(super) fn without_empty_columns(mut self) -> Self {
         for place in (0..self.columns.len()).rev() {
             if self.is_empty_column(place) && self.columns.len() > 1 {
                 self.remove_column(place);

@@ -83,6 +83,7 @@ impl Table {
             Some(form) => self.to_lines(form, columns),
             None => match self.grouped_by_kernel() {
                 Some(table) => table.to_text(columns),
+                None if self.groups.len() > 1 => self.to_blocks(columns),
                 None => self.to_cards(columns),
             },
         }
@@ -184,6 +185,26 @@ impl Table {
         parts
     }
 
+    /// Each group of rows by itself: what is too wide in one needs no cards in another.
+    fn to_blocks(&self, columns: Option<usize>) -> String {
+        let ends = self.groups.iter().skip(1).map(|(first, _)| *first).chain([self.rows.len()]);
+        let blocks = self.groups.iter().zip(ends).map(|((first, words), end)| {
+            let rows = self.rows[*first..end].to_vec();
+            let groups = vec![(0, words.clone())];
+            Self { rows, groups, ..self.clone() }.without_empty_columns().to_block(columns)
+        });
+        blocks.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// A group of rows: lines where they fit, and a card for a single row.
+    fn to_block(&self, columns: Option<usize>) -> String {
+        let fits = |form: &Form| columns.is_none_or(|room| self.width(*form) <= room);
+        match FORMS.into_iter().find(fits).filter(|_| self.rows.len() > 1) {
+            Some(form) => self.to_lines(form, columns),
+            None => self.to_cards(columns),
+        }
+    }
+
     /// A row after the other, each figure with its name.
     fn to_cards(&self, columns: Option<usize>) -> String {
         let mut text: Vec<String> = Vec::new();
@@ -195,7 +216,14 @@ impl Table {
                 Align::Right => format!("{} {}", column.name, cell.to_text()),
                 Align::Left => cell.to_text(),
             };
-            text.push(fold(&cells.next().map_or(String::new(), title), "", columns));
+            // Without words at its head a card is one line of figures.
+            let words = |(cell, column): (&Cell, &Column)| {
+                column.align == Align::Left || matches!(cell, Cell::Kernel(_))
+            };
+            let has_head = self.groups.is_empty() || cells.clone().next().is_some_and(words);
+            if has_head {
+                text.push(fold(&cells.next().map_or(String::new(), title), "", columns));
+            }
             let parts: Vec<String> = cells
                 .map(|(cell, column)| {
                     let figure = in_line(cell, column, Form::Line);

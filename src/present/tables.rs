@@ -209,7 +209,11 @@ fn summary_cells(row: &SummaryRow, beside_other_widths: bool, has_ratios: bool) 
         _ => (Cell::none(), predicted),
     };
     let published = row.published.as_ref();
+    // Why a ratio is withheld stands beside it.
     let mut flags = row.flags.clone();
+    if let TimeRatio::Withheld(reason) = &row.time_ratio {
+        flags.retain(|flag| flag.tag != *reason);
+    }
     flags.sort();
     vec![
         Cell::Kernel(row.kernel.clone()),
@@ -701,6 +705,14 @@ pub fn comparison(comparison: &Comparison) -> Table {
             Cell::Flags(row.flags.clone()),
         ]);
     }
+    let twins = comparison.rows.iter().enumerate().any(|(place, row)| {
+        let mut before = comparison.rows[..place].iter();
+        before.any(|known| {
+            (&known.kernel, &known.parameters, &known.labels)
+                == (&row.kernel, &row.parameters, &row.labels)
+        })
+    });
+    table.notes.extend(twins.then(|| TWICE.to_owned()));
     table.without_empty(&[
         "time A",
         "time B",

@@ -49,7 +49,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         Column::figures("most"),
         Column::figures("launches").spare(),
         Column::figures("seeds").spare(),
-        Column::words("most of it").named_below(),
+        Column::words("largest part").named_below(),
     ];
     let title = format!("Cost in lane slots: subgroups of {wide} lanes over {narrow}");
     let mut table = Table::new(title, columns);
@@ -98,7 +98,7 @@ fn kernel_notes(has_places: bool) -> Vec<String> {
     )];
     if has_places {
         notes.push(
-            "Most of it: where most of what 64 lanes cost more is spent, in the launch where that is most: the line of \
+            "Largest part: where the largest part of what 64 lanes cost more is spent, in the launch where that is most: the line of \
              a loop or of an arm's condition. A loop costs more where its lanes go round unequally often, an arm where more \
              subgroups have lanes in it."
                 .to_owned(),

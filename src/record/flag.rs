@@ -213,7 +213,11 @@ impl Tag {
 
     /// The word as a phrase, such as `work removed by compiler`.
     pub fn phrase(&self) -> String {
-        self.word().replace('_', " ")
+        match self {
+            // A kernel may be called interleaved.
+            Self::NotInterleaved => "not timed side by side".to_owned(),
+            _ => self.word().replace('_', " "),
+        }
     }
 }
 

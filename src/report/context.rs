@@ -293,11 +293,13 @@ fn agreement(row: &AgreementRow) -> AgreementText {
     let found = &row.agreement;
     AgreementText {
         launch: format!("{} {}", row.kernel, parameters_text(&row.parameters, &[])),
-        compared: format!(
-            "{}, {} with histogram",
-            present::count_text(found.blocks_compared as u128, "block"),
-            found.histograms_compared
-        ),
+        compared: match found.histograms_compared {
+            0 => present::count_text(found.blocks_compared as u128, "block"),
+            some => format!(
+                "{}, {some} with histogram",
+                present::count_text(found.blocks_compared as u128, "block")
+            ),
+        },
         differences: found.differences.iter().map(difference).collect(),
     }
 }
