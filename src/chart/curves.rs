@@ -241,8 +241,8 @@ fn coincide(series: &CurveSeries, other: &CurveSeries, frame: &ChartFrame) -> bo
         && apart.iter().all(|d| *d <= HIDDEN_WITHIN)
 }
 
-/// Draws one curve: marks where it was measured, a thin line where it was not. One that as many others as `over`
-/// hide is that much wider, so that it is seen at both sides of them.
+/// Draws one curve: marks where it was measured, a thin line where it was not. One that others hide is wider, so that
+/// it is seen at both sides of them, but never so wide that it looks like a band of values.
 fn draw_series(
     canvas: &Canvas<'_>,
     series: &CurveSeries,
@@ -250,7 +250,7 @@ fn draw_series(
     (index, over): (usize, i32),
     measured_at: &[f64],
 ) -> Result<(), ChartError> {
-    let wide = 2 + u32::try_from(4 * over).unwrap_or_default();
+    let wide = 2 + u32::try_from(3 * over.min(2)).unwrap_or_default();
     let (colour, thick) = if series.measured { (series_colour(index), wide) } else { (GREY, 1) };
     for part in joined(series, measured_at) {
         canvas.line(inside(frame, part), colour, thick)?;

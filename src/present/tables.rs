@@ -668,43 +668,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
         Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
-    let one_width = |row: &ComparisonRow| row.widths[0] == row.widths[1];
-    for row in &comparison.rows {
-        let width = |width: Option<Width>| Cell::from_option(width, Cell::Width);
-        let lanes = |lanes: Option<f64>| Cell::from_option(lanes, Cell::Lanes);
-        let time = |time: Option<Nanoseconds>| Cell::from_option(time, Cell::Time);
-        table.rows.push(vec![
-            Cell::Kernel(row.kernel.clone()),
-            Cell::parameters(&row.parameters),
-            Cell::text(&row.labels[0]),
-            Cell::text(&row.labels[1]),
-            width(row.widths[0]),
-            width(row.widths[1]),
-            lanes(row.active_lanes_means[0]),
-            lanes(row.active_lanes_means[1]),
-            time(row.medians[0]),
-            time(row.medians[1]),
-            Cell::from_option(row.time_ratio.as_ref(), |ratio| {
-                Cell::Between(ratio.ratio, [ratio.interval.low, ratio.interval.high])
-            }),
-            Cell::from_option(
-                row.subgroup_operations_ratio.filter(|_| one_width(row)),
-                Cell::Factor,
-            ),
-            Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Rounded),
-            Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Rounded),
-            Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), |ratio| match row
-                .lane_slots_range
-            {
-                Some((range, _)) => Cell::Between(ratio, range),
-                None => Cell::Factor(ratio),
-            }),
-            Cell::from_option(row.lane_slots_range.filter(|_| !one_width(row)), |(_, seeds)| {
-                Cell::Count(seeds as u128)
-            }),
-            Cell::Flags(row.flags.clone()),
-        ]);
-    }
+    table.rows = comparison.rows.iter().map(comparison_cells).collect();
     let twins = comparison.rows.iter().enumerate().any(|(place, row)| {
         let mut before = comparison.rows[..place].iter();
         before.any(|known| {
@@ -723,6 +687,42 @@ pub fn comparison(comparison: &Comparison) -> Table {
         "lane slots B / A",
         "seeds",
     ])
+}
+
+/// A launch's row of a comparison.
+fn comparison_cells(row: &ComparisonRow) -> Vec<Cell> {
+    let one_width = |row: &ComparisonRow| row.widths[0] == row.widths[1];
+    let width = |width: Option<Width>| Cell::from_option(width, Cell::Width);
+    let lanes = |lanes: Option<f64>| Cell::from_option(lanes, Cell::Lanes);
+    let time = |time: Option<Nanoseconds>| Cell::from_option(time, Cell::Time);
+    vec![
+        Cell::Kernel(row.kernel.clone()),
+        Cell::parameters(&row.parameters),
+        Cell::text(&row.labels[0]),
+        Cell::text(&row.labels[1]),
+        width(row.widths[0]),
+        width(row.widths[1]),
+        lanes(row.active_lanes_means[0]),
+        lanes(row.active_lanes_means[1]),
+        time(row.medians[0]),
+        time(row.medians[1]),
+        Cell::from_option(row.time_ratio.as_ref(), |ratio| {
+            Cell::Between(ratio.ratio, [ratio.interval.low, ratio.interval.high])
+        }),
+        Cell::from_option(row.subgroup_operations_ratio.filter(|_| one_width(row)), Cell::Factor),
+        Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Rounded),
+        Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Rounded),
+        Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), |ratio| {
+            match row.lane_slots_range {
+                Some((range, _)) => Cell::Between(ratio, range),
+                None => Cell::Factor(ratio),
+            }
+        }),
+        Cell::from_option(row.lane_slots_range.filter(|_| !one_width(row)), |(_, seeds)| {
+            Cell::Count(seeds as u128)
+        }),
+        Cell::Flags(row.flags.clone()),
+    ]
 }
 
 /// The shares of subgroups, in percent, whose efficiencies a table shows.
