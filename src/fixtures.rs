@@ -74,6 +74,7 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: Backend, width: u32) 
             3.3e13
         }),
         copy_bytes_per_s: (!simulator).then_some(4.2e12),
+        launch_ns: None,
         fma_fused: Some(!name.starts_with("llvmpipe")),
         loop_limit: name.starts_with("llvmpipe").then_some(65_535),
         uniform_buffers_as_storage: false,

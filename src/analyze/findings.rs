@@ -3,6 +3,8 @@
 //! Input: the flags of records and of the main table. Output: each once, with its explanation and the
 //! places where it was found. The explanations are [`crate::record::Flag`]'s; no figure is made here.
 
+use std::collections::BTreeMap;
+
 use super::names::{device_label, list_text, parameters_text};
 use super::summary::{DeviceSummary, SummaryRow, summary};
 use crate::record::{Device, Flag, Run, Tag, TestedPart};
@@ -36,13 +38,17 @@ pub fn findings(run: &Run) -> Vec<Finding> {
     }
     for device in summary(run).devices {
         let everywhere = everywhere(&device);
+        let mut of_kernels: BTreeMap<&str, Vec<&SummaryRow>> = BTreeMap::new();
+        for row in &device.rows {
+            of_kernels.entry(&row.kernel).or_default().push(row);
+        }
         for (flag, place) in &everywhere {
             add(flag, place.clone());
         }
         for row in &device.rows {
             let somewhere = |flag: &&Flag| everywhere.iter().all(|(known, _)| known != *flag);
             for flag in row.flags.iter().filter(somewhere) {
-                add(flag, place(&device, row, flag));
+                add(flag, place(&device.label, &of_kernels[row.kernel.as_str()], row, flag));
             }
         }
     }
@@ -66,11 +72,9 @@ fn self_test(device: &Device, label: &str) -> String {
     format!("{label}: {} differ; {} other forms passed", list_text(&parts), passed.len())
 }
 
-/// The launch that has a flag; its kernel, where that has several and all have it.
-fn place(device: &DeviceSummary, row: &SummaryRow, flag: &Flag) -> String {
-    let (kernel, label) = (&row.kernel, &device.label);
-    let of_kernel: Vec<&SummaryRow> =
-        device.rows.iter().filter(|other| other.kernel == *kernel).collect();
+/// The launch that has a flag; its kernel, where several launches are `of_kernel` and all have it.
+fn place(label: &str, of_kernel: &[&SummaryRow], row: &SummaryRow, flag: &Flag) -> String {
+    let kernel = &row.kernel;
     if of_kernel.len() > 1 && of_kernel.iter().all(|other| other.flags.contains(flag)) {
         return format!("all {} launches of {kernel} on {label}", of_kernel.len());
     }

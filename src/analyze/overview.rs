@@ -29,6 +29,9 @@ const LANES_APART: f64 = 0.05;
 /// From which part of the copy rate on memory decides a time.
 const MEMORY_BOUND: f64 = 0.6;
 
+/// From which part of a baseline's time on a launch of next to no work is told of.
+const LAUNCH_MIN: f64 = 0.05;
+
 /// A ratio of times that counting misses by more than its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Miss {
@@ -42,6 +45,8 @@ pub struct Miss {
     pub measured: PairedRatio,
     /// The ratio of subgroup operations.
     pub predicted: f64,
+    /// That of the parts of both times that are not the launch's own; where this is a part worth telling.
+    pub predicted_with_launch: Option<f64>,
 }
 
 /// Ratios that counting misses, of which the record says the same.
@@ -393,14 +398,18 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<MissGroup> {
             if (interval.low..=interval.high).contains(&predicted) {
                 continue;
             }
+            let with_launch = with_launch(run, device, row, predicted);
             let miss = Miss {
                 label: device.label.clone(),
                 kernel: row.kernel.clone(),
                 parameters: row.parameters.clone(),
                 measured: *ratio,
                 predicted,
+                predicted_with_launch: with_launch.as_ref().map(|(with, _)| *with),
             };
-            found.push((miss, reasons(run, device, row, predicted > ratio.median)));
+            let launch = with_launch.map(|(_, reason)| reason);
+            let others = reasons(run, device, row, predicted > ratio.median);
+            found.push((miss, launch.into_iter().chain(others).collect()));
         }
     }
     found.sort_by(|(a, _), (b, _)| b.factor().ln().abs().total_cmp(&a.factor().ln().abs()));
@@ -495,24 +504,49 @@ fn more_dispatches(
     }
 }
 
-/// Where memory decides the time of a launch, or of its baseline.
-fn memory_bound(summary: &DeviceSummary, row: &SummaryRow) -> Option<String> {
-    let share = |row: &SummaryRow| row.bandwidth.and_then(|found| found.copy_rate);
-    let is_bound = |share: &Ratio| share.0 > MEMORY_BOUND;
-    let agrees = |other: &&SummaryRow| {
+/// What counting predicts where a part of the baseline's time is that of a launch with nothing to do, and that sentence;
+/// nothing where this part is not known or is small.
+fn with_launch(
+    run: &Run,
+    summary: &DeviceSummary,
+    row: &SummaryRow,
+    predicted: f64,
+) -> Option<(f64, String)> {
+    let launch = device(run, &summary.device)?.launch_ns?;
+    let baseline = baseline_row(summary, row)?.time?.median;
+    let part = Ratio((launch.0 / baseline.0).min(1.0));
+    if part.0 < LAUNCH_MIN {
+        return None;
+    }
+    let reason = format!(
+        "A launch of next to no work takes {} on {}; operations are asked to explain only what each time is longer.",
+        launch, summary.label
+    );
+    Some((part.0 + (1.0 - part.0) * predicted, reason))
+}
+
+/// The row of a launch's baseline.
+fn baseline_row<'a>(summary: &'a DeviceSummary, row: &SummaryRow) -> Option<&'a SummaryRow> {
+    summary.rows.iter().find(|other| {
         Some(&other.kernel) == row.baseline.as_ref()
             && other
                 .parameters
                 .iter()
                 .all(|(name, value)| row.parameters.get(name).is_none_or(|own| own == value))
-    };
+    })
+}
+
+/// Where memory decides the time of a launch, or of its baseline.
+fn memory_bound(summary: &DeviceSummary, row: &SummaryRow) -> Option<String> {
+    let share = |row: &SummaryRow| row.bandwidth.and_then(|found| found.copy_rate);
+    let is_bound = |share: &Ratio| share.0 > MEMORY_BOUND;
     if let Some(share) = share(row).filter(is_bound) {
         return Some(format!(
             "Memory is used at {} of the rate of a copy: it decides the time, and not the operations.",
             text::whole_percent(share)
         ));
     }
-    let of_baseline = summary.rows.iter().find(agrees).and_then(share).filter(is_bound)?;
+    let of_baseline = baseline_row(summary, row).and_then(share).filter(is_bound)?;
     Some(format!(
         "The baseline uses memory at {} of the rate of a copy: that decides its time, and not its operations.",
         text::whole_percent(of_baseline)
@@ -524,6 +558,7 @@ mod tests {
     use super::*;
     use crate::analyze::summary;
     use crate::fixtures;
+    use crate::units::Nanoseconds;
 
     #[test]
     fn a_run_is_told_in_three_to_six_sentences() {
@@ -559,5 +594,32 @@ mod tests {
         let told: BTreeSet<&Vec<String>> = found.iter().map(|group| &group.reasons).collect();
         assert_eq!(told.len(), found.len(), "what is known is said once");
         insta::assert_snapshot!(shown.join("\n"));
+    }
+
+    #[test]
+    fn what_a_launch_itself_costs_is_taken_off_both_times() {
+        let mut run = fixtures::compared_run();
+        let near =
+            |run: &Run| misses(run, &summary(run)).into_iter().flat_map(|group| group.misses);
+        assert!(near(&run).all(|miss| miss.predicted_with_launch.is_none()));
+        let table = summary(&run);
+        let timed = table.devices.iter().find(|device| find_certain_ratios(device).count() > 0);
+        let timed = timed.expect("a device with ratios");
+        let baseline = timed.rows.iter().find(|row| row.time_ratio == TimeRatio::Baseline);
+        let baseline = baseline.and_then(|row| row.time).expect("a baseline's time").median;
+        let cost = |share: f64| Some(Nanoseconds(baseline.0 * share));
+        for device in &mut run.devices {
+            device.launch_ns = cost(0.25);
+        }
+        let found: Vec<Miss> = near(&run).filter(|miss| miss.label == timed.label).collect();
+        assert!(!found.is_empty());
+        for miss in found {
+            let with = miss.predicted_with_launch.expect("a quarter of the baseline's time");
+            assert!((with - (0.25 + 0.75 * miss.predicted)).abs() < 1e-9, "{miss:?}");
+        }
+        for device in &mut run.devices {
+            device.launch_ns = cost(0.01);
+        }
+        assert!(near(&run).all(|miss| miss.predicted_with_launch.is_none()));
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
     let Some(first) = rows.first().filter(|_| rows.iter().any(machine)) else {
         return Err(ChartError::Empty("launches side by side"));
     };
-    let (rows, left_out) = most_unlike(rows.clone());
+    let (rows, left_out) = most_unlike(&rows);
     let has = |place: &usize| rows.iter().any(|row| figures(row)[*place].is_ok());
     let instruments: Vec<usize> = (0..INSTRUMENTS.len()).filter(has).collect();
     let hardware = rows.iter().filter_map(|row| row.published.as_ref());
@@ -91,9 +91,9 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
 const ROWS_MAX: usize = 20;
 
 /// The launches in which instruments lie furthest apart, in their order; and words for those that are left out.
-fn most_unlike(rows: Vec<&SideRow>) -> (Vec<&SideRow>, String) {
+fn most_unlike<'a>(rows: &[&'a SideRow]) -> (Vec<&'a SideRow>, String) {
     if rows.len() <= ROWS_MAX {
-        return (rows, String::new());
+        return (rows.to_vec(), String::new());
     }
     let apart = |row: &SideRow| {
         let known: Vec<f64> =

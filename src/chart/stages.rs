@@ -40,9 +40,10 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
     let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 4096);
     let title = format!("Time by stage, {family}");
     let exceeds = |stack: &StageStack| !excess(total(stack), stack.launch.0).is_empty();
-    let overlaps = if sheet.stacks.iter().any(exceeds) { OVERLAPS } else { "" };
     let mut lines = [wrap(&scale_words(&shared)), wrap(&left_out(sheet))].concat();
-    lines.extend((!overlaps.is_empty()).then(|| overlaps.to_owned()));
+    if sheet.stacks.iter().any(exceeds) {
+        lines.push(OVERLAPS.to_owned());
+    }
     let top = TOP + LINE * count(lines.len());
     let rows: i32 = sheet.stacks.iter().map(|stack| row_height(stack, &shared)).sum();
     let height = rows + count(groups.len()) * HEADING;

@@ -1,9 +1,89 @@
-//! One launch before and after, as tables: the whole, its dispatches, its functions, its lines.
+//! Two runs as tables: every launch of both; one launch before and after, its dispatches, functions and lines.
 //!
 //! Input: what `analyze` compared. Output: [`Table`]s for terminal, Markdown and page.
 
+use super::tables::{TWICE, stand_twice};
 use super::{Cell, Column, Table};
-use crate::analyze::{Figures, LaunchComparison, LinePart, Part, Trend};
+use crate::analyze::{
+    Comparison, ComparisonRow, Figures, LaunchComparison, LinePart, Part, Trend, parameters_text,
+};
+use crate::units::{Nanoseconds, Width};
+
+/// The comparison of two runs.
+pub fn comparison(comparison: &Comparison) -> Table {
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::words("device A").once(),
+        Column::words("device B").once().repeats(&["device A"]),
+        Column::figures("W A").once(),
+        Column::figures("W B").once().repeats(&["W A"]),
+        Column::figures("lanes A"),
+        Column::figures("lanes B").repeats(&["lanes A"]),
+        Column::figures("time A"),
+        Column::figures("time B"),
+        Column::figures("time B / A").with_notes(),
+        Column::figures("subgroup operations B / A"),
+        Column::figures("lane slots A").spare(),
+        Column::figures("lane slots B").spare(),
+        Column::figures("lane slots B / A").with_notes(),
+        Column::figures("seeds"),
+        Column::words("flags").below(),
+    ];
+    let mut table = Table::new("", columns);
+    table.rows = comparison.rows.iter().map(comparison_cells).collect();
+    let launches = comparison
+        .rows
+        .iter()
+        .map(|row| (&row.kernel, parameters_text(&row.parameters, &[]), &row.labels));
+    table.notes.extend(stand_twice(launches).then(|| TWICE.to_owned()));
+    table.without_empty(&[
+        "time A",
+        "time B",
+        "time B / A",
+        "subgroup operations B / A",
+        "lane slots A",
+        "lane slots B",
+        "lane slots B / A",
+        "seeds",
+    ])
+}
+
+/// A launch's row of a comparison.
+fn comparison_cells(row: &ComparisonRow) -> Vec<Cell> {
+    let one_width = |row: &ComparisonRow| row.widths[0] == row.widths[1];
+    let width = |width: Option<Width>| Cell::from_option(width, Cell::Width);
+    let lanes = |lanes: Option<f64>| Cell::from_option(lanes, Cell::Lanes);
+    let time = |time: Option<Nanoseconds>| Cell::from_option(time, Cell::Time);
+    vec![
+        Cell::Kernel(row.kernel.clone()),
+        Cell::parameters(&row.parameters),
+        Cell::text(&row.labels[0]),
+        Cell::text(&row.labels[1]),
+        width(row.widths[0]),
+        width(row.widths[1]),
+        lanes(row.active_lanes_means[0]),
+        lanes(row.active_lanes_means[1]),
+        time(row.medians[0]),
+        time(row.medians[1]),
+        Cell::from_option(row.time_ratio.as_ref(), |ratio| {
+            Cell::Between(ratio.ratio, [ratio.interval.low, ratio.interval.high])
+        }),
+        Cell::from_option(row.subgroup_operations_ratio.filter(|_| one_width(row)), Cell::Factor),
+        Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Rounded),
+        Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Rounded),
+        Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), |ratio| {
+            match row.lane_slots_range {
+                Some((range, _)) => Cell::Between(ratio, range),
+                None => Cell::Factor(ratio),
+            }
+        }),
+        Cell::from_option(row.lane_slots_range.filter(|_| !one_width(row)), |(_, seeds)| {
+            Cell::Count(seeds as u128)
+        }),
+        Cell::Flags(row.flags.clone()),
+    ]
+}
 
 /// The tables of one launch: the whole first; dispatches and functions where there are several; calls of functions
 /// that are called from several places; the lines that changed most, at most `lines_max` of them.

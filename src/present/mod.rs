@@ -20,7 +20,7 @@ pub(crate) mod tests;
 mod traffic;
 mod width_costs;
 
-pub use before_after::{device_text, launch_comparison};
+pub use before_after::{comparison, device_text, launch_comparison};
 pub use cell::{Cell, count_text, workgroups};
 pub use claims::{
     claims_checklist, claims_counted, claims_markdown, claims_plain, claims_screen, claims_table,
@@ -31,9 +31,8 @@ pub use gallery::{gallery, gallery_claims};
 pub use table::error_columns;
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{
-    Section, comparison, crossovers, devices, launches_table, memory_table, misses_table, model,
-    peers, profile_table, side_by_side, spread_table, summary, summary_plain, tables,
-    width_reported,
+    Section, crossovers, devices, launches_table, memory_table, misses_table, model, peers,
+    profile_table, side_by_side, spread_table, summary, summary_plain, tables, width_reported,
 };
 pub use traffic::traffic;
 pub use width_costs::{kernel_costs, machine_models, width_costs};

@@ -2,17 +2,17 @@
 //!
 //! Input: a run, or a table of `analyze`. Output: [`Table`]s, each with the section it belongs to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::machine_code::{counted_code, executed_code};
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
-    self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, MemoryView,
-    Miss, Missing, ModelRow, ModelTable, Over, Profile, SideBySide, SideRow, SpreadRow, Summary,
-    SummaryRow, TimeRatio, parameters_text, short_name,
+    self, CrossoverTable, DeviceProfile, DeviceSummary, MemoryView, Miss, Missing, ModelRow,
+    ModelTable, Over, Profile, SideBySide, SideRow, SpreadRow, Summary, SummaryRow, TimeRatio,
+    parameters_text, short_name,
 };
 use crate::record::{Device, Output, PeerRow, Published, Run, Status};
-use crate::units::{Nanoseconds, Ratio, Width, text};
+use crate::units::{Nanoseconds, Ratio, text};
 
 /// The most rows of a device's summary that are shown at once.
 const ROWS_MAX: usize = 200;
@@ -95,13 +95,14 @@ pub fn devices(devices: &[Device]) -> Table {
         Column::figures("timer quantum"),
         Column::figures("peak"),
         Column::figures("copy"),
+        Column::figures("launch"),
         Column::words("fma() rounds once"),
         Column::figures("loop limit"),
         Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
     table.rows = devices.iter().map(device_cells).collect();
-    table
+    table.without_empty(&["launch"])
 }
 
 /// The widths that a device's driver reports.
@@ -131,6 +132,7 @@ fn device_cells(device: &Device) -> Vec<Cell> {
         Cell::from_option(device.timestamp_quantum_ns, Cell::Time),
         Cell::from_option(device.peak_fma_per_s, |rate| Cell::Rate(rate, "FMA/s")),
         Cell::from_option(device.copy_bytes_per_s, |rate| Cell::Rate(rate, "B/s")),
+        Cell::from_option(device.launch_ns, Cell::Time),
         Cell::from_option(device.fma_fused, Cell::YesNo),
         Cell::from_option(device.loop_limit, |limit| Cell::Count(limit.into())),
         Cell::Flags(device.flags.clone()),
@@ -175,12 +177,9 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         let rows = if folded { &mut table.rows_folded } else { &mut table.rows };
         rows.push(summary_cells(row, device.beside_other_widths, has_ratios));
     }
-    let twins = device.rows.iter().enumerate().filter(|(place, row)| {
-        let mut before = device.rows[..*place].iter();
-        before.any(|known| (&known.kernel, &known.parameters) == (&row.kernel, &row.parameters))
-    });
-    let timed = device.rows.iter().any(|row| row.time.is_some());
-    if timed && twins.count() > 0 {
+    let launches =
+        device.rows.iter().map(|row| (&row.kernel, parameters_text(&row.parameters, &[])));
+    if device.rows.iter().any(|row| row.time.is_some()) && stand_twice(launches) {
         table.notes.push(TWICE.to_owned());
     }
     table.without_empty(&[
@@ -196,8 +195,14 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
 }
 
 /// What is said where a launch has several rows.
-const TWICE: &str =
+pub(super) const TWICE: &str =
     "A launch that stands twice was timed twice, side by side with other launches each time.";
+
+/// Whether one of these launches is another of them.
+pub(super) fn stand_twice<L: Ord>(mut launches: impl Iterator<Item = L>) -> bool {
+    let mut known = BTreeSet::new();
+    launches.any(|launch| !known.insert(launch))
+}
 
 fn summary_cells(row: &SummaryRow, beside_other_widths: bool, has_ratios: bool) -> Vec<Cell> {
     let ratio = time_ratio(&row.time_ratio);
@@ -339,6 +344,7 @@ pub fn misses_table(misses: &[Miss]) -> Table {
         Column::words("device").once(),
         Column::figures("measured").with_notes(),
         Column::figures("predicted"),
+        Column::figures(LAUNCH_APART),
         Column::figures("counting says"),
     ];
     let mut table = Table::new("", columns);
@@ -357,11 +363,15 @@ pub fn misses_table(misses: &[Miss]) -> Table {
             Cell::text(&miss.label),
             Cell::from_paired(&miss.measured),
             Cell::Factor(miss.predicted),
+            Cell::from_option(miss.predicted_with_launch, Cell::Factor),
             Cell::text(off),
         ]);
     }
-    table
+    table.without_empty(&[LAUNCH_APART])
 }
+
+/// The column of what counting predicts of the parts of both times that are not the launch's own.
+const LAUNCH_APART: &str = "predicted, launch apart";
 
 /// The same launches by every instrument; below it why figures are missing.
 pub fn side_by_side(found: &SideBySide) -> Table {
@@ -644,85 +654,6 @@ pub fn memory_table(view: &MemoryView) -> Table {
         })
         .collect();
     table.without_empty(&["sectors", "cache lines", "passes", "turns"])
-}
-
-/// The comparison of two runs.
-pub fn comparison(comparison: &Comparison) -> Table {
-    let columns = [
-        Column::words("kernel"),
-        Column::words("parameters"),
-        Column::words("device A").once(),
-        Column::words("device B").once().repeats(&["device A"]),
-        Column::figures("W A").once(),
-        Column::figures("W B").once().repeats(&["W A"]),
-        Column::figures("lanes A"),
-        Column::figures("lanes B").repeats(&["lanes A"]),
-        Column::figures("time A"),
-        Column::figures("time B"),
-        Column::figures("time B / A").with_notes(),
-        Column::figures("subgroup operations B / A"),
-        Column::figures("lane slots A").spare(),
-        Column::figures("lane slots B").spare(),
-        Column::figures("lane slots B / A").with_notes(),
-        Column::figures("seeds"),
-        Column::words("flags").below(),
-    ];
-    let mut table = Table::new("", columns);
-    table.rows = comparison.rows.iter().map(comparison_cells).collect();
-    let twins = comparison.rows.iter().enumerate().any(|(place, row)| {
-        let mut before = comparison.rows[..place].iter();
-        before.any(|known| {
-            (&known.kernel, &known.parameters, &known.labels)
-                == (&row.kernel, &row.parameters, &row.labels)
-        })
-    });
-    table.notes.extend(twins.then(|| TWICE.to_owned()));
-    table.without_empty(&[
-        "time A",
-        "time B",
-        "time B / A",
-        "subgroup operations B / A",
-        "lane slots A",
-        "lane slots B",
-        "lane slots B / A",
-        "seeds",
-    ])
-}
-
-/// A launch's row of a comparison.
-fn comparison_cells(row: &ComparisonRow) -> Vec<Cell> {
-    let one_width = |row: &ComparisonRow| row.widths[0] == row.widths[1];
-    let width = |width: Option<Width>| Cell::from_option(width, Cell::Width);
-    let lanes = |lanes: Option<f64>| Cell::from_option(lanes, Cell::Lanes);
-    let time = |time: Option<Nanoseconds>| Cell::from_option(time, Cell::Time);
-    vec![
-        Cell::Kernel(row.kernel.clone()),
-        Cell::parameters(&row.parameters),
-        Cell::text(&row.labels[0]),
-        Cell::text(&row.labels[1]),
-        width(row.widths[0]),
-        width(row.widths[1]),
-        lanes(row.active_lanes_means[0]),
-        lanes(row.active_lanes_means[1]),
-        time(row.medians[0]),
-        time(row.medians[1]),
-        Cell::from_option(row.time_ratio.as_ref(), |ratio| {
-            Cell::Between(ratio.ratio, [ratio.interval.low, ratio.interval.high])
-        }),
-        Cell::from_option(row.subgroup_operations_ratio.filter(|_| one_width(row)), Cell::Factor),
-        Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Rounded),
-        Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Rounded),
-        Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), |ratio| {
-            match row.lane_slots_range {
-                Some((range, _)) => Cell::Between(ratio, range),
-                None => Cell::Factor(ratio),
-            }
-        }),
-        Cell::from_option(row.lane_slots_range.filter(|_| !one_width(row)), |(_, seeds)| {
-            Cell::Count(seeds as u128)
-        }),
-        Cell::Flags(row.flags.clone()),
-    ]
 }
 
 /// The shares of subgroups, in percent, whose efficiencies a table shows.

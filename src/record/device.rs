@@ -125,6 +125,10 @@ pub struct Device {
     pub peak_fma_per_s: Option<f64>,
     /// Bytes a second that a copy kernel moved, bytes read plus bytes written.
     pub copy_bytes_per_s: Option<f64>,
+    /// What a launch of next to no work takes, repeated as short launches are: the least of a few samples.
+    /// Absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch_ns: Option<Nanoseconds>,
     /// Whether `fma()` rounds once.
     pub fma_fused: Option<bool>,
     /// After how many iterations the device leaves a loop by itself, other loops' before it in the same

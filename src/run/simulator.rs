@@ -79,6 +79,7 @@ impl SimulatorRunner {
             timestamp_quantum_ns: None,
             peak_fma_per_s: None,
             copy_bytes_per_s: None,
+            launch_ns: None,
             fma_fused: Some(true),
             loop_limit: None,
             uniform_buffers_as_storage: false,

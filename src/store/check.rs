@@ -74,6 +74,7 @@ fn check_device(device: &Device) -> Result<(), String> {
         ("timestamp_quantum_ns", device.timestamp_quantum_ns.map(|time| time.0)),
         ("peak_fma_per_s", device.peak_fma_per_s),
         ("copy_bytes_per_s", device.copy_bytes_per_s),
+        ("launch_ns", device.launch_ns.map(|time| time.0)),
     ] {
         check_figure(key, figure, FIGURE_MAX)?;
     }

@@ -159,7 +159,8 @@ impl Comparison {
         }
         sentences.extend(groups.into_iter().map(|((side, reason, launches), labels)| {
             let side = SIDES[side];
-            format!("only in {side}: {launches} on {}: {reason}", list_text(&labels))
+            let each = if labels.len() > 1 { "each of " } else { "" };
+            format!("only in {side}: {launches} on {each}{}: {reason}", list_text(&labels))
         }));
         sentences
     }

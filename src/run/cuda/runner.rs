@@ -318,6 +318,7 @@ fn open(number: usize, assembles: bool, probed: bool) -> Result<(CudaDevice, Dev
         timestamp_quantum_ns: None,
         peak_fma_per_s: None,
         copy_bytes_per_s: None,
+        launch_ns: None,
         fma_fused: None,
         loop_limit: None,
         uniform_buffers_as_storage: false,

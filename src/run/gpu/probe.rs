@@ -1,7 +1,7 @@
 //! What is measured of the device itself.
 //!
 //! Input: an open device. Output: fields of `record::Device`: the width that it runs, how lanes are
-//! numbered, its timer, its multiply-add and copy rates, whether `fma()` rounds once, and whether it
+//! numbered, its timer, its multiply-add and copy rates, what a launch costs, whether `fma()` rounds once, and whether it
 //! leaves long loops by itself. The texts are in `run::probes`; times are the best of a
 //! few runs, since a rate is a ceiling.
 
@@ -14,9 +14,13 @@ use crate::run::probes::{
 };
 use crate::run::sampling::{Ticks, Timer};
 use crate::run::{RunError, RunErrorKind};
+use crate::units::Nanoseconds;
 
 /// Runs of a rate's kernel, of which the best counts.
 const RATE_RUNS: u32 = 5;
+
+/// How often the smallest probe is repeated in a sample, and as often before it.
+const LAUNCH_REPEATS: u32 = 256;
 
 /// Runs by which the timer's quantum is found.
 const TIMER_RUNS: u32 = 48;
@@ -204,6 +208,7 @@ pub(super) fn calibrate<G: Gpu>(
     if let Some(timer) = timer {
         device.peak_fma_per_s = fma_rate(gpu, timer, device.cpu_driver)?;
         device.copy_bytes_per_s = copy_rate(gpu, timer, device.cpu_driver)?;
+        device.launch_ns = launch_time(gpu, timer)?;
     }
     if gpu.limits().subgroups {
         device.packing = Some(packing(gpu)?);
@@ -278,6 +283,15 @@ fn copy_rate<G: Gpu>(gpu: &G, timer: Timer, cpu_driver: bool) -> Result<Option<f
     Ok(time.map(|ns| 2.0 * size as f64 / (ns * 1e-9)))
 }
 
+/// What a launch of one workgroup and one multiply-add takes where it is repeated.
+fn launch_time<G: Gpu>(gpu: &G, timer: Timer) -> Result<Option<Nanoseconds>, RunError> {
+    let buffer = storage(gpu, &[0; 4])?;
+    let slots = [(&buffer, SlotKind::ReadWrite)];
+    let probe = Probe::new(gpu, FUSED, &slots, [1; 3], (LAUNCH_REPEATS, LAUNCH_REPEATS))?;
+    let time = best_of(gpu, timer, &probe)?;
+    Ok(time.map(|ns| Nanoseconds(ns / f64::from(LAUNCH_REPEATS))))
+}
+
 /// The best usable time of a few runs, each right after another, in nanoseconds.
 fn best_time<G: Gpu>(
     gpu: &G,
@@ -286,7 +300,11 @@ fn best_time<G: Gpu>(
     slots: &[(&G::Buffer, SlotKind)],
     workgroups: [u32; 3],
 ) -> Result<Option<f64>, RunError> {
-    let probe = Probe::new(gpu, text, slots, workgroups, (1, 1))?;
+    best_of(gpu, timer, &Probe::new(gpu, text, slots, workgroups, (1, 1))?)
+}
+
+/// The best usable time of a few runs of a probe, in nanoseconds.
+fn best_of<G: Gpu>(gpu: &G, timer: Timer, probe: &Probe<G>) -> Result<Option<f64>, RunError> {
     let mut best: Option<f64> = None;
     for _ in 0..RATE_RUNS {
         let ticks = probe.time(gpu)?;

@@ -75,6 +75,7 @@ impl WgpuRunner {
             timestamp_quantum_ns: None,
             peak_fma_per_s: None,
             copy_bytes_per_s: None,
+            launch_ns: None,
             fma_fused: None,
             loop_limit: None,
             uniform_buffers_as_storage: gpu.uniforms_as_storage,
