@@ -46,9 +46,10 @@ pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, Char
     });
     let (title, subtitle) = match load {
         Load::Alone => ("Latency of a link in a chain", "one small workgroup alone on the device"),
-        Load::Saturated => {
-            ("Time of a link with a full device", "every core holds as many chains as it can")
-        }
+        Load::Saturated => (
+            "Time of each link of a chain, on a full device",
+            "every core holds as many chains as it can",
+        ),
     };
     let clock = series.iter().any(|table| table.cycle.is_some());
     let cycles = if clock { ", cycles" } else { "" };

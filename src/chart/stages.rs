@@ -35,8 +35,8 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
     if longest <= 0.0 {
         return Err(ChartError::Empty("stages"));
     }
-    let groups = groups(sheet);
-    let shared = shared_parameters(sheet);
+    let shared = shared_parameters(&sheet.stacks.iter().collect::<Vec<_>>());
+    let groups = groups(sheet, &shared);
     let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 4096);
     let title = format!("Time by stage, {family}");
     let exceeds = |stack: &StageStack| !excess(total(stack), stack.launch.0).is_empty();
@@ -45,7 +45,10 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
         lines.push(OVERLAPS.to_owned());
     }
     let top = TOP + LINE * count(lines.len());
-    let rows: i32 = sheet.stacks.iter().map(|stack| row_height(stack, &shared)).sum();
+    let height = |group: &Group| {
+        group.stacks.iter().map(|stack| row_height(stack, &group.shared)).sum::<i32>()
+    };
+    let rows: i32 = groups.iter().map(height).sum();
     let height = rows + count(groups.len()) * HEADING;
     draw((WIDTH, top + height + 12), &title, |canvas| {
         canvas.text(&title, (LEFT, 20), Anchor::Start, Font::plain(18).bold())?;
@@ -60,12 +63,12 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
             x += 40 + Font::plain(13).width(name);
         }
         let mut y = top;
-        for (heading, stacks) in &groups {
+        for Group { heading, shared, stacks } in &groups {
             canvas.text(heading, (LEFT, y + 14), Anchor::Start, Font::plain(13).bold())?;
             y += HEADING;
             for stack in stacks {
-                bar(canvas, y, stack, &shared, &names, longest)?;
-                y += row_height(stack, &shared);
+                bar(canvas, y, stack, shared, &names, longest)?;
+                y += row_height(stack, shared);
             }
         }
         Ok(())
@@ -76,19 +79,40 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
 const OVERLAPS: &str =
     "Each stage is timed by itself; in the launch stages overlap, so that their sum can exceed it.";
 
-/// The launches of each device and size, with its heading, in the order of the sheet, the longest launch first.
-fn groups(sheet: &StageSheet) -> Vec<(String, Vec<&StageStack>)> {
-    let mut groups: Vec<(String, Vec<&StageStack>)> = Vec::new();
+/// The launches of a device and size.
+struct Group<'a> {
+    /// The device, the size, and what of the parameters these launches share and not those of all groups.
+    heading: String,
+    /// The parameters that no launch of the group needs to name.
+    shared: Vec<String>,
+    /// The longest launch first.
+    stacks: Vec<&'a StageStack>,
+}
+
+/// The launches of each device and size, in the order of the sheet; `everywhere` is what those of all groups share.
+fn groups<'a>(sheet: &'a StageSheet, everywhere: &[String]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for stack in &sheet.stacks {
         let size = stack.parameters.get(SIZE).map(|size| format!(", {SIZE} = {size}"));
         let heading = format!("{}{}", stack.label, size.unwrap_or_default());
-        match groups.iter_mut().find(|(known, _)| *known == heading) {
-            Some((_, stacks)) => stacks.push(stack),
-            None => groups.push((heading, vec![stack])),
+        match groups.iter_mut().find(|group| group.heading == heading) {
+            Some(group) => group.stacks.push(stack),
+            None => {
+                groups.push(Group { heading, shared: everywhere.to_vec(), stacks: vec![stack] })
+            }
         }
     }
-    for (_, stacks) in &mut groups {
-        stacks.sort_by(|a, b| total(b).total_cmp(&total(a)));
+    for group in &mut groups {
+        group.stacks.sort_by(|a, b| total(b).total_cmp(&total(a)));
+        if group.stacks.len() > 1 {
+            let of_group = shared_parameters(&group.stacks);
+            let own: Vec<String> =
+                of_group.into_iter().filter(|part| !everywhere.contains(part)).collect();
+            if !own.is_empty() {
+                group.heading += &format!("; {}", own.join(", "));
+                group.shared.extend(own);
+            }
+        }
     }
     groups
 }
@@ -99,11 +123,11 @@ fn parameters(stack: &StageStack) -> Vec<String> {
     words.split(", ").filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// The parameters that all launches share, but their size.
-fn shared_parameters(sheet: &StageSheet) -> Vec<String> {
-    let Some(first) = sheet.stacks.first() else { return Vec::new() };
+/// The parameters that all of these launches share, but their size.
+fn shared_parameters(stacks: &[&StageStack]) -> Vec<String> {
+    let Some(first) = stacks.first() else { return Vec::new() };
     let mut shared = parameters(first);
-    shared.retain(|part| sheet.stacks.iter().all(|stack| parameters(stack).contains(part)));
+    shared.retain(|part| stacks.iter().all(|stack| parameters(stack).contains(part)));
     shared
 }
 

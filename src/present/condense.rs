@@ -229,6 +229,31 @@ impl Table {
         for row in &mut self.rows {
             grouping.iter().for_each(|key| key.take(row));
         }
+        self.share_in_groups();
+    }
+
+    /// Moves the parameters that all rows of a group share to its heading.
+    fn share_in_groups(&mut self) {
+        let parameters =
+            |row: &Vec<Cell>| row.iter().position(|cell| matches!(cell, Cell::Parameters(_)));
+        let Some(place) = self.rows.first().and_then(parameters) else { return };
+        let ends: Vec<usize> =
+            self.groups.iter().skip(1).map(|(first, _)| *first).chain([self.rows.len()]).collect();
+        for ((first, words), end) in self.groups.iter_mut().zip(ends) {
+            let rows = &mut self.rows[*first..end];
+            if rows.len() < 2 {
+                continue;
+            }
+            let shared = shared_parameters(rows, place);
+            for (name, value) in &shared {
+                *words += &format!("; {name}={value}");
+            }
+            for row in rows {
+                if let Some(Cell::Parameters(all)) = row.get_mut(place) {
+                    all.retain(|parameter| !shared.contains(parameter));
+                }
+            }
+        }
     }
 
     /// What rows may share, what matters most first.

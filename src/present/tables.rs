@@ -89,8 +89,8 @@ pub fn devices(devices: &[Device]) -> Table {
         Column::words("name"),
         Column::words("driver"),
         Column::words("backend"),
-        Column::figures("W reported").repeats(&["W run"]),
-        Column::figures("W run"),
+        Column::figures("reported width").repeats(&["width (W)"]),
+        Column::figures("width (W)"),
         Column::figures("timer tick"),
         Column::figures("timer quantum"),
         Column::figures("peak"),
@@ -147,7 +147,7 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         Column::words("parameters"),
         Column::figures("W").once(),
         Column::figures("active lanes"),
-        Column::figures("expected").repeats(&["active lanes", "simulated"]),
+        Column::figures("expected").repeats(&["active lanes", "simulated"]).spare(),
         Column::figures("simulated").repeats(&["active lanes"]),
         Column::figures("published"),
         Column::figures("efficiency"),
@@ -155,8 +155,8 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         Column::figures("time"),
         Column::figures("ratio").with_notes(),
         Column::figures("predicted"),
-        Column::figures("rate"),
-        Column::figures("of copy"),
+        Column::figures("rate").spare(),
+        Column::figures("of copy").spare(),
         Column::words("flags").below(),
     ];
     let title = if device.label == device.device {
@@ -371,7 +371,7 @@ pub fn misses_table(misses: &[Miss]) -> Table {
 }
 
 /// The column of what counting predicts of the parts of both times that are not the launch's own.
-const LAUNCH_APART: &str = "predicted, launch apart";
+const LAUNCH_APART: &str = "launch apart";
 
 /// The same launches by every instrument; below it why figures are missing.
 pub fn side_by_side(found: &SideBySide) -> Table {
