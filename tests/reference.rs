@@ -18,7 +18,7 @@ use lanescope::record::{
 use crate::records::load;
 
 const WITH_SIMULATOR: [&str; 6] = [
-    "h200-vulkan/five_patterns-default",
+    "h100-vulkan/five_patterns-default",
     "h200-vulkan/five_patterns-histograms",
     "lavapipe-4/five_patterns-default",
     "lavapipe-8/five_patterns-default",
@@ -227,7 +227,7 @@ fn the_uniform_kernel_runs_near_the_peak_on_the_h200() {
 
 #[test]
 fn the_compiler_removed_the_work_of_two_published_kernels() {
-    let run = load("h200-vulkan/five_patterns-default");
+    let run = load("h100-vulkan/five_patterns-default");
     let summary = analyze::summary(&run);
     let rows = || summary.devices[0].rows.iter();
     let form = |row: &analyze::SummaryRow, name: &str| {
@@ -569,7 +569,7 @@ fn what_a_known_time_comes_from_is_told() {
             _ => false,
         }
     };
-    let patterns = "h200-vulkan/five_patterns-default";
+    let patterns = "h100-vulkan/five_patterns-default";
     for kernel in ["branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch"] {
         let kernel = format!("five_patterns/{kernel}");
         let found = verdicts(patterns, &kernel, &form("sealed"));

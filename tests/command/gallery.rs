@@ -14,7 +14,7 @@ use crate::records;
 const RECORD: &str = "swiftshader/five_patterns-default";
 
 /// The five patterns on a GPU.
-const NATIVE: &str = "h200-vulkan/five_patterns-default";
+const NATIVE: &str = "h100-vulkan/five_patterns-default";
 
 /// The five patterns on one driver at 8 and at 16 lanes.
 const AT_8: &str = "lavapipe-8/five_patterns-default";

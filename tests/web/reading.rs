@@ -30,7 +30,7 @@ struct Page {
 const PAGES: [Page; 5] = [
     Page {
         name: "run",
-        arguments: &["report", "record:h200-vulkan/five_patterns-default"],
+        arguments: &["report", "record:h100-vulkan/five_patterns-default"],
         file: "report.html",
         lies: false,
         has_cells: true,

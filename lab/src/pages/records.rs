@@ -211,6 +211,7 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
         let device = device.ok_or_else(|| wrong(format!("no device {id}")))?;
         let value = match what.as_str() {
             "copy_bytes_per_s" => device.copy_bytes_per_s,
+            "launch_ns" => device.launch_ns.map(|time| time.0),
             "peak_fma_per_s" => device.peak_fma_per_s,
             #[expect(clippy::cast_precision_loss, reason = "limits lie far below 2^53")]
             "loop_limit" => device.loop_limit.map(|limit| limit as f64),
