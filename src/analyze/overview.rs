@@ -519,8 +519,8 @@ fn with_launch(
         return None;
     }
     let reason = format!(
-        "A launch of next to no work takes {} on {}: `launch apart` is what counting predicts of the rest of both times. What \
-         is then still off the record does not explain.",
+        "A launch of next to no work takes {} on {}. With that in both times, and operations in the rest, counting predicts \
+         what stands under “with the launch”. What is then still off, the record does not explain.",
         launch, summary.label
     );
     Some((part.0 + (1.0 - part.0) * predicted, reason))

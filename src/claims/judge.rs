@@ -565,33 +565,58 @@ fn lines(check: &Order, records: &[Record]) -> Vec<Judgement> {
     lines.into_iter().filter_map(judged).collect()
 }
 
+/// Whether all are so: no where one is not, undecided where one is not certain.
+fn all_of(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    // `None` is no, and `Some(false)` not certain.
+    let each: Vec<Option<bool>> = each.collect();
+    if each.contains(&None) {
+        return Some(false);
+    }
+    (!each.contains(&Some(false))).then_some(true)
+}
+
 fn judge_line(check: &Order, line: Vec<Point>) -> Option<Judgement> {
     let (first, last) = (line.first()?.clone(), line.last()?.clone());
     let most = line.iter().map(|point| point.value).fold(f64::MIN, f64::max);
     let least = line.iter().map(|point| point.value).fold(f64::MAX, f64::min);
+    // Whether the second is more than so many times the first: for certain, or as far as their intervals tell.
+    let more = |a: &Point, b: &Point, factor: f64| {
+        let certain = b.low >= a.high * factor;
+        (certain || b.high >= a.low * factor).then_some(certain)
+    };
     let (words, holds) = match check.goes {
-        Goes::Level => ("level", most <= least * (1.0 + check.within)),
+        Goes::Level => {
+            let within = 1.0 + check.within;
+            let pairs = line.iter().flat_map(|a| line.iter().map(move |b| (a, b)));
+            let pairs = pairs.map(|(a, b)| more(b, a, 1.0 / within));
+            ("level", all_of(pairs))
+        }
         Goes::Up | Goes::Down => {
             let up = check.goes == Goes::Up;
-            let step = |pair: &[Point]| {
-                let [a, b] = if up { [&pair[0], &pair[1]] } else { [&pair[1], &pair[0]] };
-                b.value >= a.value * (1.0 - check.within)
+            let in_order = |a: &Point, b: &Point, factor: f64| {
+                if up { more(a, b, factor) } else { more(b, a, factor) }
             };
-            let (low, high) = if up { (&first, &last) } else { (&last, &first) };
-            let whole = high.value > low.value * (1.0 + check.within);
-            (if up { "rising" } else { "falling" }, whole && line.windows(2).all(step))
+            let steps =
+                line.windows(2).map(|pair| in_order(&pair[0], &pair[1], 1.0 - check.within));
+            let whole = in_order(&first, &last, 1.0 + check.within);
+            (if up { "rising" } else { "falling" }, all_of(steps.chain([whole])))
         }
     };
-    let value = if check.goes == Goes::Level { most / least } else { last.value / first.value };
+    let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { f64::INFINITY };
+    let (value, interval) = if check.goes == Goes::Level {
+        (most / least, [most / least; 2])
+    } else {
+        (last.value / first.value, [ratio(last.low, first.high), ratio(last.high, first.low)])
+    };
     let mut point = last.clone();
     point.launches = line.iter().flat_map(|point| point.launches.clone()).collect();
     let from = first.parameters.get(&check.along)?.to_string();
     let figure = Figure {
         says: check.says.clone(),
         value,
-        interval: [value; 2],
+        interval,
         expected: format!("{words} along {} from {from}", check.along),
-        as_claimed: Some(holds),
+        as_claimed: holds,
         place: place(&point),
         device: point.device.clone(),
         record: point.record.clone(),

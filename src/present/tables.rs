@@ -371,7 +371,7 @@ pub fn misses_table(misses: &[Miss]) -> Table {
 }
 
 /// The column of what counting predicts of the parts of both times that are not the launch's own.
-const LAUNCH_APART: &str = "launch apart";
+const LAUNCH_APART: &str = "with the launch";
 
 /// The same launches by every instrument; below it why figures are missing.
 pub fn side_by_side(found: &SideBySide) -> Table {

@@ -350,7 +350,7 @@ fn advices(profile: &Profile, advice: &[Advice], advised: &[&DeviceProfile]) -> 
             return Some(said.clone());
         }
         let slots = format::count(card.saved_operations);
-        Some(format!("{slots} operations ({})", format::percent(Some(card.gain_share))))
+        Some(format!("saves {slots} operations ({})", format::percent(Some(card.gain_share))))
     };
     let text = |((rule, line), list): ((Rule, u32), Vec<&Advice>)| AdviceText {
         rule: rule.name().to_owned(),

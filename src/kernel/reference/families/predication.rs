@@ -11,6 +11,7 @@ pub(super) const REFERENCES: &[(&str, By)] = &[
     ("predication/common", By::Launch(common)),
     ("predication/elementwise", By::Launch(elementwise)),
     ("predication/special", By::Launch(special)),
+    ("predication/unlike", By::Launch(unlike)),
 ];
 
 /// The arms' maps, with the shaders' constants: f32.
@@ -51,6 +52,25 @@ fn arms(launch: &Launch) -> Result<Expected, String> {
         // Each turn begins with what the element began with, and the last one is left.
         "store" => decide(launch, |index, _, arm, _| through(arm, input[index])),
         "load" => decide(launch, |index, turn, arm, _| through(arm, input[index ^ (turn + arm)])),
+        _ => decide(launch, |_, _, arm, v| through(arm, v)),
+    }
+}
+
+/// The second arm is |v − c|, again and again: from its second step on it goes to and fro between two values.
+fn unlike(launch: &Launch) -> Result<Expected, String> {
+    let length = count(launch, "length")?;
+    let (factor, term) = whole(0, length);
+    let c = f64::from(MAPS[1].0);
+    let steps = if length % 2 == 1 { 1 } else { 2 };
+    let other = |v: f64| (0..steps).fold(v, |v, _| (v - c).abs());
+    let one = choice(launch, "choice").is_ok_and(|choice| choice == "one");
+    let through = |arm: usize, v: f64| if arm == 0 || one { factor * v + term } else { other(v) };
+    let input = floats(launch, "input")?;
+    match choice(launch, "effect").unwrap_or("value") {
+        "load" => decide(launch, |index, turn, arm, _| {
+            let arm = if one { 0 } else { arm };
+            through(arm, input[index ^ (turn + arm)])
+        }),
         _ => decide(launch, |_, _, arm, v| through(arm, v)),
     }
 }
