@@ -316,7 +316,29 @@ fn the_figure_of_lanes_before_and_after_says_every_number() {
     };
     let rows = vec![row(8, 1.6, 7.8), row(32, 4.2, 30.6), row(64, 8.4, 59.1)];
     let table = BeforeAfter { family: "sort".to_owned(), rows, not_shown: 3 };
-    insta::assert_snapshot!(texts(&before_after(&table).expect("counted")).join("\n"));
+    insta::assert_snapshot!(texts(&before_after(&table).expect("counted")).join("\n"), @r#"
+    Lanes before and after, sort
+    mean active lanes of W, by width W; classes=8, n=8192; counted by the simulator; 3 of other
+    parameters or smaller not shown
+    before: divergent
+    after
+    0
+    20
+    40
+    60
+    80
+    100
+    efficiency: mean active lanes / W (%)
+    sorted, W = 8
+    1.6 / 8 (20.0 %)
+    7.8 / 8 (97.5 %)
+    sorted, W = 32
+    4.2 / 32 (13.1 %)
+    30.6 / 32 (95.6 %)
+    sorted, W = 64
+    8.4 / 64 (13.1 %)
+    59.1 / 64 (92.3 %)
+    "#);
 }
 
 #[test]
