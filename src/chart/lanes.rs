@@ -203,8 +203,14 @@ pub(super) fn groups(
 ) -> Vec<BarGroup> {
     let mut groups: IndexMap<(String, String), BarGroup> = IndexMap::new();
     let shared = find_shared(part, &shown);
-    let said: Vec<&str> = shared.keys().map(String::as_str).chain([SIZE, FORM]).collect();
     let devices = part.devices.iter().filter(|device| device.rows.iter().any(&shown));
+    // Devices may have sizes of their own for one launch; of one device launches of several sizes are told apart.
+    let sizes: BTreeSet<String> = rows(part)
+        .filter(|row| shown(row))
+        .filter_map(|row| Some(row.parameters.get(SIZE)?.to_string()))
+        .collect();
+    let hidden = (sizes.len() < 2 || devices.clone().count() > 1).then_some(SIZE);
+    let said: Vec<&str> = shared.keys().map(String::as_str).chain([FORM]).chain(hidden).collect();
     for (series, device) in devices.enumerate() {
         for row in device.rows.iter().filter(|row| shown(row)) {
             let label = short_name(&row.kernel).to_owned();

@@ -210,11 +210,17 @@ fn decide(
                 let place = &figure.place;
                 if matches!(check, Check::Verified(_) | Check::Fact(Fact { outcome: Some(_), .. }))
                 {
-                    let so = if figure.as_claimed == Some(true) { "so" } else { "not so" };
+                    let so = if figure.as_claimed == Some(true) { "yes" } else { "no" };
                     return format!(": {so} ({place})");
                 }
                 let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
-                format!(": {}, claimed {}{place}", number(figure.value), figure.expected)
+                let [low, high] = figure.interval;
+                let interval = if number(low) == number(high) {
+                    String::new()
+                } else {
+                    format!(" ({} to {})", number(low), number(high))
+                };
+                format!(": {}{interval}, claimed {}{place}", number(figure.value), figure.expected)
             })
         };
         match outcome {

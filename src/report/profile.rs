@@ -130,6 +130,8 @@ struct DeviceCard {
     method: String,
     trust: String,
     trust_meaning: String,
+    /// Which line wastes most, and how much.
+    waste: Option<String>,
     checks: String,
     output: String,
     launches: Vec<String>,
@@ -313,6 +315,7 @@ fn card(device: &DeviceProfile, several_widths: bool) -> DeviceCard {
             Status::Ok => device.trust.name().to_owned(),
         },
         trust_meaning: device.trust.meaning().to_owned(),
+        waste: waste(device),
         checks: if device.checked { "on" } else { "off" }.to_owned(),
         output: match device.output {
             Output::Verified => "verified",
@@ -328,6 +331,14 @@ fn card(device: &DeviceProfile, several_widths: bool) -> DeviceCard {
         error: device.error.clone(),
         counted: !device.lines.is_empty(),
     }
+}
+
+/// Which line wastes most, in a sentence; nothing where none does.
+fn waste(device: &DeviceProfile) -> Option<String> {
+    let first =
+        device.lines.first().filter(|line| line.wasted.is_some_and(|wasted| wasted > 0.0))?;
+    let share = text::percent(Ratio(wasted_share(first, device)?));
+    Some(format!("Line {} wastes most: {share} of all lane slots idle there.", first.line))
 }
 
 /// Joins the devices' advice: a row for each rule and line, the largest gain on any device first.
