@@ -571,29 +571,29 @@ fn lines(check: &Order, records: &[Record]) -> Vec<Judgement> {
     lines.into_iter().filter_map(judged).collect()
 }
 
-/// Whether all are so: no where one is not, undecided where one is not certain.
+/// Whether all are so: no where one is not, else undecided where one is.
 fn all_of(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    // `None` is no, and `Some(false)` not certain.
     let each: Vec<Option<bool>> = each.collect();
-    if each.contains(&None) {
+    if each.contains(&Some(false)) {
         return Some(false);
     }
-    (!each.contains(&Some(false))).then_some(true)
+    (!each.contains(&None)).then_some(true)
 }
 
 fn judge_line(check: &Order, line: Vec<Point>) -> Option<Judgement> {
     let (first, last) = (line.first()?.clone(), line.last()?.clone());
     let most = line.iter().map(|point| point.value).fold(f64::MIN, f64::max);
     let least = line.iter().map(|point| point.value).fold(f64::MAX, f64::min);
-    // Whether the second is more than so many times the first: for certain, or as far as their intervals tell.
+    // Whether the second is so many times the first, or more; undecided where their intervals leave it open.
     let more = |a: &Point, b: &Point, factor: f64| {
         let certain = b.low >= a.high * factor;
-        (certain || b.high >= a.low * factor).then_some(certain)
+        (certain || b.high < a.low * factor).then_some(certain)
     };
     let (words, holds) = match check.goes {
         Goes::Level => {
             let within = 1.0 + check.within;
             let pairs = line.iter().flat_map(|a| line.iter().map(move |b| (a, b)));
+            let pairs = pairs.filter(|(a, b)| !std::ptr::eq(*a, *b));
             let pairs = pairs.map(|(a, b)| more(b, a, 1.0 / within));
             ("level", all_of(pairs))
         }

@@ -5,6 +5,7 @@
 //! is left out of a row stands in a heading above it, so that nothing is lost.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use indexmap::IndexMap;
 
@@ -232,15 +233,20 @@ impl Table {
         self.share_in_groups();
     }
 
+    /// The rows of each group.
+    pub(super) fn group_ranges(&self) -> Vec<Range<usize>> {
+        let firsts = self.groups.iter().map(|(first, _)| *first);
+        let ends = firsts.clone().skip(1).chain([self.rows.len()]);
+        firsts.zip(ends).map(|(first, end)| first..end).collect()
+    }
+
     /// Moves the parameters that all rows of a group share to its heading.
     fn share_in_groups(&mut self) {
         let parameters =
             |row: &Vec<Cell>| row.iter().position(|cell| matches!(cell, Cell::Parameters(_)));
         let Some(place) = self.rows.first().and_then(parameters) else { return };
-        let ends: Vec<usize> =
-            self.groups.iter().skip(1).map(|(first, _)| *first).chain([self.rows.len()]).collect();
-        for ((first, words), end) in self.groups.iter_mut().zip(ends) {
-            let rows = &mut self.rows[*first..end];
+        for (group, range) in self.group_ranges().into_iter().enumerate() {
+            let (words, rows) = (&mut self.groups[group].1, &mut self.rows[range]);
             if rows.len() < 2 {
                 continue;
             }
@@ -304,22 +310,14 @@ impl Table {
             return None;
         }
         let kernel = find(|cell| matches!(cell, Cell::Kernel(_)))?;
-        let parameters = find(|cell| matches!(cell, Cell::Parameters(_)))?;
+        find(|cell| matches!(cell, Cell::Parameters(_)))?;
         let mut table = Self { groups: Vec::new(), ..self.clone() };
         let mut first = 0;
         for run in self.rows.chunk_by(|row, next| row[kernel] == next[kernel]) {
-            let shared =
-                if run.len() > 1 { shared_parameters(run, parameters) } else { Vec::new() };
-            let mut words = vec![run[0][kernel].to_text()];
-            words.extend(shared.iter().map(|(name, value)| format!("{name}={value}")));
-            table.groups.push((first, words.join("; ")));
-            for row in &mut table.rows[first..first + run.len()] {
-                if let Some(Cell::Parameters(all)) = row.get_mut(parameters) {
-                    all.retain(|parameter| !shared.contains(parameter));
-                }
-            }
+            table.groups.push((first, run[0][kernel].to_text()));
             first += run.len();
         }
+        table.share_in_groups();
         table.remove_column(kernel);
         (table.groups.len() * RUN_MIN <= self.rows.len()).then_some(table)
     }

@@ -187,9 +187,8 @@ impl Table {
 
     /// Each group of rows by itself: what is too wide in one needs no cards in another.
     fn to_blocks(&self, columns: Option<usize>) -> String {
-        let ends = self.groups.iter().skip(1).map(|(first, _)| *first).chain([self.rows.len()]);
-        let blocks = self.groups.iter().zip(ends).map(|((first, words), end)| {
-            let rows = self.rows[*first..end].to_vec();
+        let blocks = self.groups.iter().zip(self.group_ranges()).map(|((_, words), range)| {
+            let rows = self.rows[range].to_vec();
             let groups = vec![(0, words.clone())];
             Self { rows, groups, ..self.clone() }.without_empty_columns().to_block(columns)
         });

@@ -95,14 +95,14 @@ pub fn devices(devices: &[Device]) -> Table {
         Column::figures("timer quantum"),
         Column::figures("peak"),
         Column::figures("copy"),
-        Column::figures("launch"),
+        Column::figures("launch cost"),
         Column::words("fma() rounds once"),
         Column::figures("loop limit"),
         Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
     table.rows = devices.iter().map(device_cells).collect();
-    table.without_empty(&["launch"])
+    table.without_empty(&["launch cost"])
 }
 
 /// The widths that a device's driver reports.

@@ -8,13 +8,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
-use lanescope::program::Parsed;
 use lanescope::record::Value;
 use lanescope::units::Width;
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
-use crate::grain::{Point, compare, pairs, simulate, slots};
+use crate::grain::{Point, compare, pairs, program_of, simulate, slots};
 use crate::support::program;
 use crate::support::trials_of;
 
@@ -172,9 +171,7 @@ fn audit() {
 
 /// The share of lane slots that work, by the simulator.
 fn efficiency(launch: &Launch, width: Width) -> f64 {
-    let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
-    let program =
-        parsed.resolve(&launch.dispatches[0].entry_point, &launch.overrides.clone()).unwrap();
+    let program = program_of(launch);
     let counts = pairs(&simulate(launch, width));
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     let work: f64 = program
@@ -188,9 +185,7 @@ fn efficiency(launch: &Launch, width: Width) -> f64 {
 
 /// Mean lanes of the blocks of a label, by the simulator.
 fn lanes_of(launch: &Launch, label: &str, width: Width) -> f64 {
-    let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
-    let program =
-        parsed.resolve(&launch.dispatches[0].entry_point, &launch.overrides.clone()).unwrap();
+    let program = program_of(launch);
     let counts = pairs(&simulate(launch, width));
     let of_label = program.blocks().iter().zip(counts);
     let of_label = of_label.filter(|(block, _)| block.label.as_deref() == Some(label));

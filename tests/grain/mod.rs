@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lanescope::analyze;
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, Launch, SEED};
-use lanescope::program::{Overrides, Parsed};
+use lanescope::program::{Overrides, Parsed, Program};
 use lanescope::record::{Measurement, Method, Output, Status, Value};
 use lanescope::run::launched::parts_are_executions;
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
@@ -77,6 +77,13 @@ fn is_random(kernel: &Kernel, launch: &Launch) -> bool {
         || launch.parameters.get("offset") == Some(&Value::Name("random".into()))
 }
 
+/// What a launch's first dispatch runs.
+pub(crate) fn program_of(launch: &Launch) -> Program {
+    let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
+    let values: Overrides = launch.overrides.clone();
+    parsed.resolve(&launch.dispatches[0].entry_point, &values).unwrap()
+}
+
 /// Compares the labelled blocks of a launch with their formulas, of those that no lane reaches and those that have none
 /// only where `all`; gives how many it compared.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
@@ -86,9 +93,7 @@ pub(crate) fn compare(
     (random, all): (bool, bool),
     counts: &[(u64, u64)],
 ) -> Result<usize, String> {
-    let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
-    let values: Overrides = launch.overrides.clone();
-    let program = parsed.resolve(&launch.dispatches[0].entry_point, &values).unwrap();
+    let program = program_of(launch);
     let mut compared = 0;
     for (block, &(executions, lanes)) in program.blocks().iter().zip(counts) {
         let Some(label) = &block.label else { continue };
@@ -180,9 +185,7 @@ fn audit() {
 /// Σ operations × executions × width.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 pub(crate) fn slots(launch: &Launch, width: Width) -> f64 {
-    let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
-    let program =
-        parsed.resolve(&launch.dispatches[0].entry_point, &launch.overrides.clone()).unwrap();
+    let program = program_of(launch);
     let counted = simulate(launch, width);
     let blocks = program.blocks().iter().zip(&counted.dispatches[0].counts);
     blocks.map(|(block, count)| (block.ops * count.executions.0) as f64).sum::<f64>()

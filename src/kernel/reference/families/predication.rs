@@ -64,15 +64,13 @@ fn unlike(launch: &Launch) -> Result<Expected, String> {
     let steps = if length % 2 == 1 { 1 } else { 2 };
     let other = |v: f64| (0..steps).fold(v, |v, _| (v - c).abs());
     let one = choice(launch, "choice").is_ok_and(|choice| choice == "one");
-    let through = |arm: usize, v: f64| if arm == 0 || one { factor * v + term } else { other(v) };
+    let load = choice(launch, "effect").is_ok_and(|effect| effect == "load");
     let input = floats(launch, "input")?;
-    match choice(launch, "effect").unwrap_or("value") {
-        "load" => decide(launch, |index, turn, arm, _| {
-            let arm = if one { 0 } else { arm };
-            through(arm, input[index ^ (turn + arm)])
-        }),
-        _ => decide(launch, |_, _, arm, v| through(arm, v)),
-    }
+    decide(launch, |index, turn, arm, v| {
+        let arm = if one { 0 } else { arm };
+        let v = if load { input[index ^ (turn + arm)] } else { v };
+        if arm == 0 { factor * v + term } else { other(v) }
+    })
 }
 
 fn common(launch: &Launch) -> Result<Expected, String> {
