@@ -12,6 +12,7 @@ struct Params {
     b: f32,
     c: f32,
     d: f32,
+    longer: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -39,7 +40,8 @@ fn branch(
     if (local_index % 2u == 0u) {
         let a = params.a;
         let b = params.b;
-        for (var i = 0u; i < work; i++) {
+        let steps = work * params.longer;
+        for (var i = 0u; i < steps; i++) {
             // block: first
             v = fma(v, a, b);
         }

@@ -2,7 +2,8 @@
 //
 // Dispatch: `reset` with one invocation, then as many workgroups of 256 as the parameter says.
 // Divergence expected: none in the loop but its last turn, where one subgroup of the grid may be cut;
-// one lane of each subgroup leaves its sum, one of each workgroup adds the workgroup's.
+// one lane of each subgroup leaves its sum, one of each workgroup adds the workgroup's. Other forms add those of
+// subgroups, or of sixteen lanes, at once.
 //
 // WGSL has atomics of integers only, so this rung is of u32. Additions arrive in any order, which
 // integers do not mind.
@@ -13,6 +14,15 @@ diagnostic(off, subgroup_uniformity);
 alias Element = u32;
 
 @group(0) @binding(2) var<storage, read_write> output: array<atomic<u32>>;
+
+// The sum of sixteen lanes in a row, or of a narrower subgroup, in each of them.
+fn sum_sixteen(own: Element, width: u32) -> Element {
+    var sum = own;
+    for (var offset = 1u; offset < min(width, 16u); offset *= 2u) {
+        sum += subgroupShuffleXor(sum, offset);
+    }
+    return sum;
+}
 
 @compute @workgroup_size(1)
 fn reset() {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ledger::{Quantity, Scope, ScopeWord};
+use super::ledger::{Quantity, Scope, ScopeWord, Verified};
 use super::selector::{Selector, WIDTH, number_of, same};
 use crate::analyze::{Load, Plausibility, Work, latencies, machine as code, plausibility};
 use crate::kernel::format::Formula;
@@ -141,10 +141,17 @@ fn is_sound(measurement: &Measurement) -> bool {
 }
 
 /// Points that say whether outputs were right, 1, or wrong, 0.
-pub(super) fn find_verified(records: &[Record], of: &Selector, scope: &Scope) -> Vec<Point> {
+pub(super) fn find_verified(records: &[Record], check: &Verified) -> Vec<Point> {
     let of_record = |record: &Record| -> Vec<Point> {
-        let taken = record.run.measurements.iter().filter(|measurement| of.takes(measurement));
+        let taken =
+            record.run.measurements.iter().filter(|measurement| check.of.takes(measurement));
         let each = taken.filter_map(|measurement| {
+            let compared = || record.run.kernels.get(&measurement.kernel)?.tolerance;
+            if check.within.is_some_and(|within| {
+                compared().is_none_or(|found| found.relative.max(found.absolute) > within)
+            }) {
+                return None;
+            }
             let device =
                 record.run.devices.iter().find(|device| device.id == measurement.device)?;
             let value = match (measurement.status, measurement.output) {
@@ -152,7 +159,7 @@ pub(super) fn find_verified(records: &[Record], of: &Selector, scope: &Scope) ->
                 (Status::Ok, Output::Mismatch) => 0.0,
                 _ => return None,
             };
-            fits(scope, device).then(|| point(record, device, measurement, [value; 3]))
+            fits(&check.on, device).then(|| point(record, device, measurement, [value; 3]))
         });
         each.collect()
     };

@@ -398,7 +398,7 @@ fn found_by(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Judg
             &|names| ratio_limits(one, names),
         ),
         Check::Order(one) => lines(one, records),
-        Check::Verified(one) => of_limits(find_verified(records, &one.of, &one.on), &|_| {
+        Check::Verified(one) => of_limits(find_verified(records, one), &|_| {
             let wanted = if one.wrong { 0.0 } else { 1.0 };
             let words = if one.wrong { "wrong" } else { "as the reference" };
             Some(Limits { min: wanted, max: wanted, words: words.to_owned() })
@@ -718,9 +718,13 @@ fn facts(check: &Fact, tables: &[FactTable]) -> Vec<Judgement> {
             let row = table.rows.iter().find(|cells| cells.starts_with(row))?;
             row.get(check.column)?.trim().parse::<f64>().ok()
         };
-        let value = match &check.over {
-            Some(over) => figure(&check.row).zip(figure(over)).map(|(a, b)| a / b),
+        let own = match &check.less {
+            Some(less) => figure(&check.row).zip(figure(less)).map(|(a, b)| a - b),
             None => figure(&check.row),
+        };
+        let value = match &check.over {
+            Some(over) => own.zip(figure(over)).map(|(a, b)| a / b),
+            None => own,
         };
         let Some(value) = value else { continue };
         let formula = |limit: Option<f64>| limit.map(Formula::Real);

@@ -215,6 +215,9 @@ pub struct Verified {
     /// Whether wrong outputs are what is claimed.
     #[serde(default)]
     pub wrong: bool,
+    /// The largest tolerance, relative and absolute, that a record may have compared outputs with to say anything
+    /// about it: 0 asks for the same values. Any where absent.
+    pub within: Option<f64>,
     /// Whether one point that is as claimed is enough.
     #[serde(default)]
     pub some: bool,
@@ -294,6 +297,8 @@ pub struct Fact {
     pub column: usize,
     /// The row whose figure it is divided by, where it is.
     pub over: Option<Vec<String>>,
+    /// The row whose figure is taken off first, where one is.
+    pub less: Option<Vec<String>>,
     /// The words that have to stand in the column, in place of a figure within limits.
     pub outcome: Option<String>,
     /// The least that is as claimed.

@@ -29,6 +29,10 @@ impl Description {
             published,
             published_speedup: speedup,
             result: self.reference.as_ref().map(|reference| reference.name.clone()),
+            tolerance: self.reference.as_ref().map(|reference| record::Tolerance {
+                absolute: reference.tolerance_absolute,
+                relative: reference.tolerance_relative,
+            }),
             result_words: self.result_words.clone(),
             axes: self.axes.clone(),
             usual: self.usual.clone(),

@@ -13,20 +13,40 @@ use crate::claims::{Judged, Verdict, only};
 const NAMES: [&str; 5] =
     ["holds", "contradicted", "holds only where", "not testable here", "no claim about machines"];
 
-/// A row a claim, for machines: its figures are in the JSON.
+/// A row a claim, for machines: with the figure that decided, and the ends of the interval that it lies in.
 pub fn claims_plain(judged: &[Judged]) -> Table {
-    let columns =
-        ["id", "family", "verdict", "condition", "reason", "pairs", "device", "record", "repeat"];
+    let columns = [
+        "id",
+        "family",
+        "verdict",
+        "condition",
+        "reason",
+        "figure",
+        "low",
+        "high",
+        "claimed",
+        "pairs",
+        "device",
+        "record",
+        "repeat",
+    ];
     let mut table = Table::new("", columns.map(Column::words));
     for claim in judged {
         let decisive = decisive(claim);
         let of = |text: fn(&crate::claims::Figure) -> &str| Cell::text(decisive.map_or("", text));
+        let number = |value: fn(&crate::claims::Figure) -> f64| {
+            Cell::text(decisive.map_or(String::new(), |figure| value(figure).to_string()))
+        };
         table.rows.push(vec![
             Cell::text(&claim.claim.id),
             Cell::text(&claim.claim.family),
             Cell::text(claim.verdict.name()),
             Cell::text(claim.verdict.condition().unwrap_or("")),
             Cell::text(&claim.reason),
+            number(|figure| figure.value),
+            number(|figure| figure.interval[0]),
+            number(|figure| figure.interval[1]),
+            of(|figure| &figure.expected),
             Cell::text(pairs_text(claim)),
             of(|figure| &figure.device),
             of(|figure| &figure.record),

@@ -29,6 +29,10 @@ pub struct KernelNote {
     /// What it gives, the name of its reference: kernels of one result do the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+    /// How far outputs may differ from what the CPU's reference gives; absent in older records, and where there is
+    /// no reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Tolerance>,
     /// What figures call that, such as `block by block`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_words: Option<String>,
@@ -59,6 +63,16 @@ pub struct KernelNote {
     /// The parameter that says how far neighbours go the same way, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grain: Option<GrainNote>,
+}
+
+/// How far an output may differ from the reference: an element of size x by `absolute + relative * x`. Both zero means
+/// the same value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tolerance {
+    /// In the element's unit.
+    pub absolute: f64,
+    /// As a part of the reference's element.
+    pub relative: f64,
 }
 
 /// A parameter that says how far neighbours go the same way.

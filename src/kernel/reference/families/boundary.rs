@@ -41,12 +41,19 @@ fn product(launch: &Launch) -> Result<Expected, String> {
     Ok(Expected::from([("output".to_owned(), output)]))
 }
 
+/// Ten times an f32: the product has room in an f64, and is rounded once.
+#[expect(clippy::cast_possible_truncation, reason = "the rounding of a multiplication of f32")]
+fn ten_times(a: f64) -> f64 {
+    f64::from((10.0 * a) as f32)
+}
+
 /// Runs of elements in turn times ten and as they are.
 fn roles(launch: &Launch) -> Result<Expected, String> {
     let run = count(launch, "run")?;
     let a = floats(launch, "a")?;
-    let role =
-        |(index, a): (usize, &f64)| to_element(if index % (2 * run) < run { 10.0 * a } else { *a });
+    let role = |(index, a): (usize, &f64)| {
+        to_element(if index % (2 * run) < run { ten_times(*a) } else { *a })
+    };
     Ok(Expected::from([("b".to_owned(), a.iter().enumerate().map(role).collect())]))
 }
 

@@ -60,7 +60,8 @@ fn branch(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
         return Err(format!("a width of {width} lanes was written"));
     }
     let width_run = width as usize;
-    let work = count(launch, "work")?;
+    let [work, longer] = ["work", "longer"].map(|name| count(launch, name));
+    let (work, longer) = (work?, longer?);
     let condition = choice(launch, "condition")?.to_owned();
     let input = floats(launch, "input")?;
     let first = |index: usize| {
@@ -79,7 +80,11 @@ fn branch(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
             _ => true,
         }
     };
-    let output = input.iter().enumerate().map(|(index, v)| arm(first(index), work, *v)).collect();
+    let arm_of = |(index, v): (usize, &f64)| {
+        let is_first = first(index);
+        arm(is_first, if is_first { work * longer } else { work }, *v)
+    };
+    let output = input.iter().enumerate().map(arm_of).collect();
     Ok(Expected::from([
         ("output".to_owned(), output),
         ("width_run".to_owned(), vec![to_element(width.into())]),
