@@ -363,8 +363,12 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
                 2 => " and 1 more kernel".to_owned(),
                 many => format!(" and {} more kernels", many - 1),
             };
+            let kernels = match total {
+                1 => "the one kernel".to_owned(),
+                many => format!("{count} of {many} kernels"),
+            };
             format!(
-                "64 lanes cost at least {percent} more lane slots than 32 for {count} of {total} kernels \
+                "64 lanes cost at least {percent} more lane slots than 32 for {kernels} \
                  with these inputs (at most {} times as many, for {}{alike}): where the two halves of 64 \
                  lanes take different arms, loop for different times, or where one half is empty{left_out}.",
                 text::ratio(ratio.ratio),
@@ -423,7 +427,10 @@ fn dearest_sentence<'a>(
         0 => String::new(),
         others => format!(", and {others} more"),
     };
-    format!("The kernels, each at its dearest launch: {}{others}.", named.join(", "))
+    format!(
+        "By kernel, at the dearest launch of each, 64 lanes cost this many times as much as 32: {}{others}.",
+        named.join(", ")
+    )
 }
 
 /// A launch in words: its kernel's name, with the parameters other than its size.

@@ -163,18 +163,12 @@ impl Table {
                 Some((*target, self.difference(place, other)?))
             });
             let Some((target, difference)) = found else { continue };
-            facts.insert(
-                0,
-                if difference > 0.0 {
-                    let most = (difference * 1000.0).ceil() / 1000.0;
-                    format!(
-                        "{name} differs from {target} by {} at most",
-                        text::percent(Ratio(most))
-                    )
-                } else {
-                    format!("{name} equals {target}")
-                },
-            );
+            if difference > 0.0 {
+                let most = text::percent(Ratio((difference * 1000.0).ceil() / 1000.0));
+                facts.insert(0, format!("{name} differs from {target} by {most} at most"));
+            } else if !self.columns[place].silent {
+                facts.insert(0, format!("{name} equals {target}"));
+            }
             self.remove_column(place);
         }
         facts
