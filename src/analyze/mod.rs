@@ -56,7 +56,9 @@ mod width_costs;
 mod width_profile;
 mod widths;
 
-pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of, looked_at, remarks};
+pub use advice::{
+    Advice, GAIN_SHARE_MIN, Rule, advice, advice_of, looked_at, profile_overview, remarks,
+};
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };

@@ -3,23 +3,23 @@
 //! Input: a run. Output: three to six sentences, and a list of misses with what the record knows of why.
 //! Every figure in them comes from the main table; no kernel is known by name.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
 use super::agreement::agreements;
 use super::curves::curve_sentences;
+use super::findings::describe_trouble;
 use super::machine;
 use super::names::{
-    FORM, device, device_label, family, list_text, number_of, parameters_text, short_name,
+    FORM, device, device_label, family, list_text, parameters_text, short_name, varied_text,
 };
 use super::side_by_side::compiler_changes;
 use super::sizes::rate_sentences;
 use super::sorting::sweep_crossovers;
 use super::summary::{DeviceSummary, Summary, SummaryRow, TimeRatio};
 use super::width_costs::width_sentences;
-use crate::record::{Device, Measurement, Output, Run, Status, Tag, Value, flag};
+use crate::record::{Device, Measurement, Run, Tag, Value, flag};
 use crate::statistics::{PairedRatio, RatioVerdict};
 use crate::units::{Nanoseconds, Ratio, text};
 
@@ -227,6 +227,7 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
         return None;
     }
     let families = families(summary);
+    let one_family = families.len() == 1;
     let of = match families.len() {
         0 => String::new(),
         1..=3 => format!(" of {}", list_text(&families.into_iter().collect::<Vec<_>>())),
@@ -263,7 +264,8 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
         ""
     };
     let labels = list_text(&labels);
-    let varied = describe_varied(summary);
+    let varied = rows(summary).filter(|_| one_family).map(|row| &row.parameters);
+    let varied = varied_text(varied);
     let sentence = format!("{kernels}{of} ran on {labels}{varied}: {ended}{beside}{untimed}.");
     Some((sentence, trouble.is_empty()))
 }
@@ -272,62 +274,6 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
 fn families(summary: &Summary) -> BTreeSet<String> {
     let all = rows(summary).map(|row| family(&row.kernel).to_owned());
     all.filter(|family| !family.is_empty()).collect()
-}
-
-/// How many launches did not go well, a clause for each way.
-fn describe_trouble(summary: &Summary) -> Vec<String> {
-    let count = |of: &dyn Fn(&SummaryRow) -> bool| rows(summary).filter(|row| of(row)).count();
-    let flagged = |tag: &Tag| count(&|row| flag::has(&row.flags, tag));
-    let ways = [
-        (count(&|row| row.status == Status::Failed), ["did", "did"], "not finish"),
-        (flagged(&Tag::CooperativeLaunchRefused), ["was", "were"], "refused by the driver"),
-        (flagged(&Tag::LoopCutOff), ["was", "were"], "cut off in a loop by the device"),
-        (count(&|row| row.output == Output::Mismatch), ["has", "have"], "wrong outputs"),
-    ];
-    let found = ways.into_iter().filter(|(count, ..)| *count > 0);
-    found
-        .map(|(count, [one, many], what)| {
-            let verb = if count == 1 { one } else { many };
-            format!("{} {verb} {what}", write_count(count, "launch", "launches"))
-        })
-        .collect()
-}
-
-/// How many parameters are named as those that were varied, and how many words of one.
-const VARIED_MAX: usize = 4;
-
-/// Which parameters a family's launches differ in, each with its range, in brackets; nothing for several families.
-fn describe_varied(summary: &Summary) -> String {
-    if families(summary).len() != 1 {
-        return String::new();
-    }
-    let mut values: IndexMap<&str, Vec<&Value>> = IndexMap::new();
-    for (name, value) in rows(summary).flat_map(|row| &row.parameters) {
-        let known = values.entry(name).or_default();
-        if !known.contains(&value) {
-            known.push(value);
-        }
-    }
-    let range = |(name, mut values): (&str, Vec<&Value>)| {
-        if values.len() < 2 {
-            return None;
-        }
-        if values.iter().all(|value| number_of(value).is_some()) {
-            values
-                .sort_by(|a, b| number_of(a).partial_cmp(&number_of(b)).unwrap_or(Ordering::Equal));
-            return Some(format!("{name} from {} to {}", values.first()?, values.last()?));
-        }
-        let words: Vec<String> = values.iter().map(ToString::to_string).collect();
-        let fits = words.len() <= VARIED_MAX;
-        let words = if fits { list_text(&words) } else { format!("of {} kinds", words.len()) };
-        Some(format!("{name} {words}"))
-    };
-    let mut ranges: Vec<String> = values.into_iter().filter_map(range).collect();
-    let others = ranges.split_off(ranges.len().min(VARIED_MAX)).len();
-    if others > 0 {
-        ranges.push(write_count(others, "more parameter", "more parameters"));
-    }
-    if ranges.is_empty() { String::new() } else { format!(" (varied: {})", ranges.join("; ")) }
 }
 
 /// A kernel's short name, with the parameters that tell its launches on this device apart.

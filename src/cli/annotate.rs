@@ -384,8 +384,7 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
             let mut gutter = gutter(device, line, columns, look);
             if let Some(added) = &added {
                 let of_line = line.and_then(|line| added.get(&line.line));
-                let shown = of_line.filter(|share| widths::is_shown(**share));
-                let share = shown.map_or(String::new(), |share| text::signed_percent(*share));
+                let share = of_line.map_or(String::new(), |share| text::signed_percent(*share));
                 gutter += &format!(" {share:>PERCENT$}");
             }
             let code = cut(&tabs(code), used, look.columns);
