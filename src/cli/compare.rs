@@ -263,13 +263,16 @@ pub(super) fn print_launches(
             told.push(sentence);
         }
     }
+    // What holds for every device is said once, below the last.
+    let alike = launches.windows(2).all(|pair| pair[0].verdicts == pair[1].verdicts);
     let mut parts = Vec::new();
     for (index, launch) in launches.iter().enumerate() {
         let mut tables = present::launch_comparison(launch, LINES_MAX).into_iter();
         if let Some(whole) = tables.next() {
             write!(out, "\n{}", whole.to_screen(columns))?;
         }
-        for sentence in &launch.verdicts {
+        let last = index + 1 == launches.len();
+        for sentence in launch.verdicts.iter().filter(|_| last || !alike) {
             writeln!(out, "{}", fold(sentence, "", columns))?;
         }
         if index == 0 {
