@@ -604,6 +604,7 @@ mod tests {
     use super::*;
     use crate::analyze::summary;
     use crate::fixtures;
+    use crate::record::Status;
 
     #[test]
     fn a_run_is_told_in_three_to_six_sentences() {
@@ -611,7 +612,7 @@ mod tests {
         let told = overview(&run, &summary(&run));
         assert!((3..=SENTENCES_MAX).contains(&told.len()), "{told:#?}");
         insta::assert_snapshot!(told.join("\n"), @r#"
-    6 kernels of five_patterns ran on NVIDIA H200 (Vulkan), llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan), sim:8, sim:32 and sim:64: 1 launch did not finish.
+    6 kernels of five_patterns ran on NVIDIA H200 (Vulkan), llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan), sim:8, sim:32 and sim:64 (varied: form sealed and published; n from 65536 to 1048576): 1 launch did not finish.
     On NVIDIA H200 (Vulkan) branch_by_lane (published) takes 1.996 times as long as uniform (99 % interval 1.996 to 1.996); counting predicts 1.996, and is within 1 % of all 5 ratios.
     On NVIDIA H200 (Vulkan) the compiler removed work from 3 launches, branch_by_quad (published), early_exit (published) and indirect_branch (published): their ratios are withheld.
     On llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan) indirect_branch (published) takes 5.280 times as long as uniform (99 % interval 5.280 to 5.280); counting predicts 1.796; counting is within a tenth for 5 of 8 ratios that differ measurably from 1.
@@ -621,6 +622,33 @@ mod tests {
         let mut nothing = run;
         nothing.measurements.clear();
         assert!(overview(&nothing, &summary(&nothing)).is_empty());
+    }
+
+    #[test]
+    fn what_did_not_go_well_comes_first() {
+        let mut run = fixtures::compared_run();
+        run.measurements.retain(|measured| measured.status == Status::Ok);
+        let told = |run: &Run| opening(run, &summary(run));
+        let well = told(&run);
+        assert!(!well[0].contains(" ran on "), "{well:#?}");
+        run.measurements[0].flags.push(Tag::CooperativeLaunchRefused.into());
+        run.measurements[1].flags.push(Tag::LoopCutOff.into());
+        let ill = told(&run);
+        let ways = ": 1 launch was refused by the driver and 1 launch was cut off in a loop by the device.";
+        assert!(ill[0].ends_with(ways), "{ill:#?}");
+        assert_eq!(ill[1..], well);
+    }
+
+    #[test]
+    fn where_nothing_is_compared_the_extremes_are_told() {
+        let mut run = fixtures::compared_run();
+        run.kernels.clear();
+        run.measurements.retain(|measured| {
+            measured.status == Status::Ok && measured.device == run.devices[0].id
+        });
+        let told = opening(&run, &summary(&run)).concat();
+        assert!(told.contains(" keeps the fewest lanes active, "), "{told}");
+        assert!(told.contains(" of 32 on average, and "), "{told}");
     }
 
     #[test]

@@ -46,8 +46,7 @@ pub(crate) fn figures(profile: &Profile, look: Look) -> String {
     if let Some(note) = profile.made_up_note() {
         text += &format!("{}\n", look.paint(orange(), &fold(&visible(&note), "  ", look.columns)));
     }
-    text += &present::profile_table(&profile.devices).to_text(look.columns);
-    text += "\n";
+    text += &present::profile_table(&profile.devices).to_screen(look.columns);
     for device in &profile.devices {
         if let Some(how) = counted_how(device) {
             let line = format!("{}: {how}", device.column.device);

@@ -523,8 +523,8 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         Column::figures("efficiency"),
         Column::figures("subgroup operations"),
         Column::figures(LANE_SLOTS),
-        Column::words("counts").named_below(),
-        Column::words("trust").named_below(),
+        Column::words("counts").named_below().once(),
+        Column::words("trust").named_below().once(),
         Column::words("worst").named_below(),
     ];
     // One width has nothing to be compared with.
