@@ -36,6 +36,12 @@ pub fn parameters_text(parameters: &BTreeMap<String, Value>, without: &[&str]) -
     parts.join(", ")
 }
 
+/// A text that stands within a sentence.
+pub(super) fn uncapital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub(super) fn list_text<S: AsRef<str>>(names: &[S]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();

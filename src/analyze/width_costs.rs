@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::counts::{Work, ratio};
-use super::names::{device_label, is_simulated, parameters_text};
+use super::names::{device_label, is_simulated, parameters_text, uncapital};
 use super::usual::Usual;
 use crate::record::{ConstructPart, GrainNote, Measurement, Run, SeedCounts, Seeds, Status, Value};
 use crate::units::{Ratio, Width, text};
@@ -482,15 +482,16 @@ fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -
     let others: Vec<String> = others.iter().map(|(at, _)| at.to_string()).collect();
     let (dearer, others) = (dearer.join(", "), others.join(", "));
     let GrainNote { words, of, .. } = grain;
-    let begins = if beside.is_empty() { words.clone() } else { format!("{words} {beside}") };
+    let beside = if beside.is_empty() { String::new() } else { format!(" {beside}") };
+    let begins = format!("For {}{beside},", uncapital(words));
     let percent = text::whole_percent(Ratio(DEARER_MIN - 1.0));
     match (dearer.is_empty(), others.is_empty()) {
         (true, _) => {
-            format!("{begins}: 64 lanes cost less than {percent} more than 32 at {of} {others}.")
+            format!("{begins} 64 lanes cost less than {percent} more than 32 at {of} {others}.")
         }
-        (false, true) => format!("{begins}: 64 lanes cost more than 32 at {of} {dearer}."),
+        (false, true) => format!("{begins} 64 lanes cost more than 32 at {of} {dearer}."),
         (false, false) => format!(
-            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; less than {percent} more at {others}."
+            "{begins} 64 lanes cost more than 32 at {of} {dearer}, and less than {percent} more at {others}."
         ),
     }
 }
