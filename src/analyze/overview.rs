@@ -646,6 +646,7 @@ mod tests {
         run.measurements.retain(|measured| {
             measured.status == Status::Ok && measured.device == run.devices[0].id
         });
+        run.measurements.iter_mut().for_each(|measured| measured.time = None);
         let told = opening(&run, &summary(&run)).concat();
         assert!(told.contains(" keeps the fewest lanes active, "), "{told}");
         assert!(told.contains(" of 32 on average, and "), "{told}");

@@ -130,7 +130,7 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
 }
 
 /// What is said of a claim beneath its verdict, a line each: of one that was asked for every figure in place of those
-/// that decided. What is said of two claims is `told` once.
+/// that decided, and what is said of two claims is `told` once.
 fn claim_lines(claim: &Judged, one_question: bool, told: &mut BTreeSet<String>) -> Vec<String> {
     let mut lines = vec![format!("Claimed: {}", claim.claim.statement)];
     let is_open = matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
@@ -149,7 +149,7 @@ fn claim_lines(claim: &Judged, one_question: bool, told: &mut BTreeSet<String>) 
         lines.push(format!("The ledger's doubt {said}."));
     }
     let pairs = claim.pairs.iter().map(|pair| &pair.says);
-    lines.extend(pairs.filter(|says| told.insert((*says).clone())).cloned());
+    lines.extend(pairs.filter(|says| told.insert((*says).clone()) || !one_question).cloned());
     if let Some(figure) = decisive(claim).filter(|figure| !figure.repeat.is_empty()) {
         lines.push(format!("Repeat: {}", figure.repeat));
     }
