@@ -21,7 +21,11 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
+use indexmap::IndexMap;
+
+use super::names::{list_text, short_name};
 use super::profile::{DeviceProfile, Profile};
+use crate::units::text;
 pub use card::{Advice, GAIN_SHARE_MIN};
 pub use cards::{looked_at, remarks};
 pub use rule::Rule;
@@ -48,4 +52,62 @@ pub fn advice_of(profile: &Profile) -> Vec<Advice> {
         card.at_widths.dedup_by_key(|(width, _)| *width);
     }
     list
+}
+
+/// What a profile found, in two to four sentences: how many lanes are active at which widths, which line wastes most,
+/// what the first advice saves, and how far the figures can be trusted.
+pub fn profile_overview(profile: &Profile, advice: &[Advice]) -> Vec<String> {
+    let counted = || profile.devices.iter().filter(|device| !device.lines.is_empty());
+    let name = short_name(&profile.kernel);
+    let lanes = counted().filter_map(|device| {
+        let mean = text::lanes(device.column.work.active_lanes_mean()?);
+        let (width, efficiency) = (device.column.width?, text::percent(device.efficiency()?));
+        Some((format!("{mean} of {width} lanes active ({efficiency})"), device))
+    });
+    let lanes = by_devices(lanes, "on");
+    let lanes = (!lanes.is_empty()).then(|| format!("On average {name} keeps {lanes}."));
+    let waste = counted().filter_map(|device| {
+        let line = device.lines.first().filter(|line| line.wasted.is_some_and(|w| w > 0.0))?;
+        let share = text::percent(line.wasted_share()?);
+        Some((format!("line {} ({share} of all lane slots idle there)", line.line), device))
+    });
+    let waste = by_devices(waste, "on");
+    let waste = (!waste.is_empty()).then(|| format!("What wastes most is {waste}."));
+    let trust = counted()
+        .map(|device| (format!("{}, {}", device.trust.name(), device.trust.meaning()), device));
+    let trust = by_devices(trust, "for");
+    let trust = (!trust.is_empty()).then(|| format!("How far to trust the counts: {trust}."));
+    let first = find_first(advice).map(describe_first);
+    [lanes, waste, first, trust].into_iter().flatten().collect()
+}
+
+/// What is said of devices, each thing once with those that it is true of.
+fn by_devices<'a>(said: impl Iterator<Item = (String, &'a DeviceProfile)>, of: &str) -> String {
+    let mut groups: IndexMap<String, Vec<&str>> = IndexMap::new();
+    for (words, device) in said {
+        groups.entry(words).or_default().push(&device.column.label);
+    }
+    let part =
+        |(words, labels): (String, Vec<&str>)| format!("{words} {of} {}", list_text(&labels));
+    groups.into_iter().map(part).collect::<Vec<_>>().join("; ")
+}
+
+/// The advice that views show first: on a barrier, else what saves most on any device.
+fn find_first(advice: &[Advice]) -> Option<&Advice> {
+    let rank = |card: &Advice| (card.rule == Rule::BarrierInDivergentFlow, card.gain_share.0);
+    advice.iter().reduce(|best, card| if rank(card) > rank(best) { card } else { best })
+}
+
+/// What the first advice would give, a sentence.
+fn describe_first(card: &Advice) -> String {
+    let begin = format!("The first advice is {} on line {}", card.rule.name(), card.line);
+    match &card.modelled {
+        _ if card.rule == Rule::BarrierInDivergentFlow => format!("{begin}: it is an error."),
+        Some(said) => format!("{begin}, by a model: {said}."),
+        None => format!(
+            "{begin}: tried at {} lanes, it saves {} of the subgroup operations.",
+            card.width,
+            text::percent(card.gain_share)
+        ),
+    }
 }

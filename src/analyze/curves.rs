@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::counts::{active_lanes_mean, efficiency};
-use super::names::{capital, device_label, is_simulated, parameters_text, short_name};
+use super::names::{device_label, is_simulated, parameters_text, short_name};
 use super::rounds::{median_time, overlap, ticks_by_round};
 use super::usual::Usual;
 use crate::record::{FigureLine, FigureNote, FigureY, Measurement, Run, Status, Value};
@@ -71,7 +71,8 @@ pub fn curves(run: &Run) -> Vec<CurveTable> {
     tables.filter(|table| !table.series.is_empty()).collect()
 }
 
-/// What each figure with a sweep shows, in a sentence: between what the curve lies that goes highest.
+/// What each figure with a sweep shows, in a sentence: what was varied, and between what the curve lies that
+/// goes highest.
 pub(super) fn curve_sentences(run: &Run) -> Vec<String> {
     let mut tables = curves(run);
     tables.sort_by_key(|table| table.series.len());
@@ -98,21 +99,33 @@ fn sentence(table: &CurveTable) -> Option<String> {
     // A level curve has no most.
     let (least, most) =
         ends(series).filter(|(least, most)| text::ratio(least.1) != text::ratio(most.1))?;
-    // A curve's name may say the device.
-    let first = table.devices.split(", ").next().unwrap_or_default();
-    let said = table.devices.contains("; ") || series.name.starts_with(first);
-    let name = (sweeps().count() > 1).then_some(series.name.as_str());
-    let who: Vec<&str> = name.into_iter().chain((!said).then_some(&*table.devices)).collect();
-    let who = if who.is_empty() { table.title.clone() } else { who.join(", ") };
+    let (device, name) = split_device(table, &series.name);
+    let of = if sweeps().count() > 1 { ("curve", name) } else { ("figure", table.title.as_str()) };
+    let device = device.map_or_else(|| table.devices.replace("; ", " and "), str::to_owned);
     let y = table.y_label.split(';').next().unwrap_or_default();
-    let between = format!(
-        "from {} at {} to {} at {}",
+    let (first, last) = (series.points.first()?.0, series.points.last()?.0);
+    Some(format!(
+        "Varying “{}” from {first} to {last} on {device} moved “{y}” between {} (at {}) and {} (at {}), in the {} “{}”.",
+        table.x_label,
         text::ratio(least.1),
         least.0,
         text::ratio(most.1),
         most.0,
-    );
-    Some(format!("{}, {who}: {between} ({}).", capital(y), table.x_label))
+        of.0,
+        of.1,
+    ))
+}
+
+/// The device that a curve's name begins with, where it begins with one, and the rest of the name.
+fn split_device<'a>(table: &CurveTable, name: &'a str) -> (Option<&'a str>, &'a str) {
+    let begins = |device: &str| {
+        let label = device.rsplit_once(", ").map_or(device, |(label, _)| label);
+        [device, label].into_iter().find_map(|label| {
+            let rest = name.strip_prefix(label)?.strip_prefix(": ")?;
+            Some((Some(&name[..label.len()]), rest))
+        })
+    };
+    table.devices.split("; ").find_map(begins).unwrap_or((None, name))
 }
 
 /// The tables of one figure: one, or one for each combination of what curves' names do not tell.

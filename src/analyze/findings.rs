@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::names::{device_label, list_text, parameters_text};
-use super::summary::{DeviceSummary, SummaryRow, summary};
-use crate::record::{Device, Flag, Run, Tag, TestedPart};
+use super::summary::{DeviceSummary, Summary, SummaryRow, summary};
+use crate::record::{Device, Flag, Output, Run, Status, Tag, TestedPart, flag};
 
 /// A flag with where it was found and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +53,26 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// How many launches did not go well, a clause for each way.
+pub(super) fn describe_trouble(summary: &Summary) -> Vec<String> {
+    let rows = || summary.devices.iter().flat_map(|device| &device.rows);
+    let count = |of: &dyn Fn(&SummaryRow) -> bool| rows().filter(|row| of(row)).count();
+    let flagged = |tag: &Tag| count(&|row| flag::has(&row.flags, tag));
+    let ways = [
+        (count(&|row| row.status == Status::Failed), ["did", "did"], "not finish"),
+        (flagged(&Tag::CooperativeLaunchRefused), ["was", "were"], "refused by the driver"),
+        (flagged(&Tag::LoopCutOff), ["was", "were"], "cut off in a loop by the device"),
+        (count(&|row| row.output == Output::Mismatch), ["has", "have"], "wrong outputs"),
+    ];
+    let found = ways.into_iter().filter(|(count, ..)| *count > 0);
+    found
+        .map(|(count, [one, many], what)| {
+            let verb = if count == 1 { one } else { many };
+            format!("{count} launch{} {verb} {what}", if count == 1 { "" } else { "es" })
+        })
+        .collect()
 }
 
 /// What of the self-test differed on a device.

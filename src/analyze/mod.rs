@@ -56,7 +56,9 @@ mod width_costs;
 mod width_profile;
 mod widths;
 
-pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of, looked_at, remarks};
+pub use advice::{
+    Advice, GAIN_SHARE_MIN, Rule, advice, advice_of, looked_at, profile_overview, remarks,
+};
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };
@@ -80,7 +82,7 @@ pub use memory::{MemoryRow, MemoryView, Over, memory_view};
 pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, labels_with_width, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined_rows};
-pub use overview::{Miss, MissGroup, costs_and_widths, has_sweeps, misses, overview};
+pub use overview::{Miss, MissGroup, has_sweeps, misses, opening, overview};
 pub use parts::SummaryPart;
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};

@@ -2,7 +2,10 @@
 //!
 //! Input: a run. Output: text, and references into the run. No figure is made here.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
 
 use crate::record::{Device, Measurement, Published, Run, Status, Value};
 use crate::units::Width;
@@ -33,10 +36,10 @@ pub fn parameters_text(parameters: &BTreeMap<String, Value>, without: &[&str]) -
     parts.join(", ")
 }
 
-/// A text that begins a sentence.
-pub(super) fn capital(text: &str) -> String {
+/// A text that stands within a sentence.
+pub(super) fn uncapital(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -47,6 +50,42 @@ pub(super) fn list_text<S: AsRef<str>>(names: &[S]) -> String {
         [one] => (*one).to_owned(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// How many parameters are named as those that were varied, and how many words of one.
+const VARIED_MAX: usize = 4;
+
+/// Which parameters launches differ in, each with its range, in brackets; empty where in none.
+pub(super) fn varied_text<'a>(
+    launches: impl Iterator<Item = &'a BTreeMap<String, Value>>,
+) -> String {
+    let mut values: IndexMap<&str, Vec<&Value>> = IndexMap::new();
+    for (name, value) in launches.flatten() {
+        let known = values.entry(name).or_default();
+        if !known.contains(&value) {
+            known.push(value);
+        }
+    }
+    let range = |(name, mut values): (&str, Vec<&Value>)| {
+        if values.len() < 2 {
+            return None;
+        }
+        if values.iter().all(|value| number_of(value).is_some()) {
+            values
+                .sort_by(|a, b| number_of(a).partial_cmp(&number_of(b)).unwrap_or(Ordering::Equal));
+            return Some(format!("{name} from {} to {}", values.first()?, values.last()?));
+        }
+        let words: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let fits = words.len() <= VARIED_MAX;
+        let words = if fits { list_text(&words) } else { format!("of {} kinds", words.len()) };
+        Some(format!("{name} {words}"))
+    };
+    let mut ranges: Vec<String> = values.into_iter().filter_map(range).collect();
+    let others = ranges.split_off(ranges.len().min(VARIED_MAX)).len();
+    if others > 0 {
+        ranges.push(format!("{others} more"));
+    }
+    if ranges.is_empty() { String::new() } else { format!(" (varied: {})", ranges.join("; ")) }
 }
 
 /// Names a device for people: what drivers call it, and the interface where it is hardware's.

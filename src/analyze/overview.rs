@@ -9,16 +9,19 @@ use indexmap::IndexMap;
 
 use super::agreement::agreements;
 use super::curves::curve_sentences;
+use super::findings::describe_trouble;
 use super::machine;
-use super::names::{FORM, device, device_label, family, list_text, parameters_text, short_name};
+use super::names::{
+    FORM, device, device_label, family, list_text, parameters_text, short_name, varied_text,
+};
 use super::side_by_side::compiler_changes;
 use super::sizes::rate_sentences;
 use super::sorting::sweep_crossovers;
 use super::summary::{DeviceSummary, Summary, SummaryRow, TimeRatio};
 use super::width_costs::width_sentences;
-use crate::record::{Device, Measurement, Output, Run, Status, Tag, Value, flag};
+use crate::record::{Device, Measurement, Run, Tag, Value, flag};
 use crate::statistics::{PairedRatio, RatioVerdict};
-use crate::units::{Ratio, text};
+use crate::units::{Nanoseconds, Ratio, text};
 
 /// The most sentences of an overview.
 const SENTENCES_MAX: usize = 6;
@@ -87,6 +90,15 @@ pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
     sentences
 }
 
+/// What is told above a run's tables: what did not go well, then what was found; where that is nothing, what ran.
+pub fn opening(run: &Run, summary: &Summary) -> Vec<String> {
+    let (first, _, last) = costs_and_widths(run, summary);
+    let found = [first, last].concat();
+    let launches = describe_launches(run, summary);
+    let told = launches.filter(|(_, all_well)| !all_well || found.is_empty());
+    told.map(|(launches, _)| launches).into_iter().chain(found).collect()
+}
+
 /// The most sentences of an overview that are about sweeps.
 const SWEEPS_MAX: usize = 2;
 
@@ -106,11 +118,14 @@ pub fn has_sweeps(run: &Run) -> bool {
 
 /// What is said first; what else is known of widths; what comes last. Where times were measured, what kernels take
 /// over their baselines comes first, and where only widths were counted these.
-pub fn costs_and_widths(run: &Run, summary: &Summary) -> (Vec<String>, Vec<String>, Vec<String>) {
+fn costs_and_widths(run: &Run, summary: &Summary) -> (Vec<String>, Vec<String>, Vec<String>) {
     let (mut costs, mut widths) = (cost_sentences(run, summary), width_sentences(run));
     // What widths cost says what a sweep does to lanes, and more.
     if widths.is_empty() {
         costs.splice(0..0, sweep_sentences(run));
+    }
+    if costs.is_empty() && widths.is_empty() && families(summary).len() == 1 {
+        costs.extend(summary.devices.iter().filter_map(describe_extremes).take(EXTREMES_MAX));
     }
     let timed = rows(summary).any(|row| row.time.is_some());
     let others = widths.split_off(widths.len().min(if timed { 1 } else { 2 }));
@@ -119,6 +134,36 @@ pub fn costs_and_widths(run: &Run, summary: &Summary) -> (Vec<String>, Vec<Strin
     } else {
         (widths, others, costs)
     }
+}
+
+/// Of how many devices the extremes are told.
+const EXTREMES_MAX: usize = 2;
+
+/// Which launch of a device keeps the fewest lanes active and which the most; where all keep as many, which takes
+/// the shortest time and which the longest.
+fn describe_extremes(device: &DeviceSummary) -> Option<String> {
+    let ends = |figure: &dyn Fn(&SummaryRow) -> Option<f64>, written: &dyn Fn(f64) -> String| {
+        let all = device.rows.iter().filter_map(|row| Some((row, figure(row)?)));
+        let mut all: Vec<(&SummaryRow, f64)> = all.collect();
+        all.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let (least, most) = (all.first()?, all.last()?);
+        let end = |(row, figure): &(&SummaryRow, f64)| (name(device, row), written(*figure));
+        Some((end(least), end(most))).filter(|(least, most)| least.1 != most.1)
+    };
+    let lanes = |row: &SummaryRow| row.efficiency.and(row.active_lanes_mean);
+    if let Some(((fewest, least), (fullest, most))) = ends(&lanes, &text::lanes) {
+        let of = device.width.map_or(String::new(), |width| format!(" of {width}"));
+        return Some(format!(
+            "On {} {fewest} keeps the fewest lanes active, {least}{of} on average, and {fullest} the most, {most}.",
+            device.label
+        ));
+    }
+    let time = |row: &SummaryRow| row.time.map(|time| time.median.0);
+    let ((fastest, least), (slowest, most)) = ends(&time, &|time| Nanoseconds(time).to_string())?;
+    Some(format!(
+        "On {} {fastest} takes the shortest time, {least}, and {slowest} the longest, {most}.",
+        device.label
+    ))
 }
 
 /// What kernels cost over their baselines: as measured, and by counting where nothing was.
@@ -181,8 +226,8 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
     if kernels.is_empty() {
         return None;
     }
-    let families: BTreeSet<String> =
-        kernels.iter().map(|kernel| family(kernel).to_owned()).filter(|f| !f.is_empty()).collect();
+    let families = families(summary);
+    let one_family = families.len() == 1;
     let of = match families.len() {
         0 => String::new(),
         1..=3 => format!(" of {}", list_text(&families.into_iter().collect::<Vec<_>>())),
@@ -190,19 +235,11 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
     };
     let used = summary.devices.iter().filter(|device| !device.rows.is_empty());
     let labels: Vec<String> = used.map(|device| device.label.clone()).collect();
-    let failed = rows(summary).filter(|row| row.status == Status::Failed).count();
-    let wrong = rows(summary).filter(|row| row.output == Output::Mismatch).count();
-    let ended = match (failed, wrong) {
-        (0, 0) => "every launch finished, and no output was wrong".to_owned(),
-        (0, wrong) => {
-            format!("{} wrong outputs", write_count(wrong, "launch has", "launches have"))
-        }
-        (failed, 0) => format!("{} not finish", write_count(failed, "launch did", "launches did")),
-        (failed, wrong) => format!(
-            "{} not finish, and {} wrong outputs",
-            write_count(failed, "launch did", "launches did"),
-            write_count(wrong, "launch has", "launches have")
-        ),
+    let trouble = describe_trouble(summary);
+    let ended = if trouble.is_empty() {
+        "every launch finished, and no output was wrong".to_owned()
+    } else {
+        list_text(&trouble)
     };
     let kernels = write_count(kernels.len(), "kernel", "kernels");
     // Those that ran for themselves too are counted once.
@@ -227,8 +264,16 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
         ""
     };
     let labels = list_text(&labels);
-    let sentence = format!("{kernels}{of} ran on {labels}: {ended}{beside}{untimed}.");
-    Some((sentence, failed + wrong == 0))
+    let varied = rows(summary).filter(|_| one_family).map(|row| &row.parameters);
+    let varied = varied_text(varied);
+    let sentence = format!("{kernels}{of} ran on {labels}{varied}: {ended}{beside}{untimed}.");
+    Some((sentence, trouble.is_empty()))
+}
+
+/// The families of a run's kernels.
+fn families(summary: &Summary) -> BTreeSet<String> {
+    let all = rows(summary).map(|row| family(&row.kernel).to_owned());
+    all.filter(|family| !family.is_empty()).collect()
 }
 
 /// A kernel's short name, with the parameters that tell its launches on this device apart.
@@ -559,7 +604,6 @@ mod tests {
     use super::*;
     use crate::analyze::summary;
     use crate::fixtures;
-    use crate::units::Nanoseconds;
 
     #[test]
     fn a_run_is_told_in_three_to_six_sentences() {
@@ -567,7 +611,7 @@ mod tests {
         let told = overview(&run, &summary(&run));
         assert!((3..=SENTENCES_MAX).contains(&told.len()), "{told:#?}");
         insta::assert_snapshot!(told.join("\n"), @r#"
-    6 kernels of five_patterns ran on NVIDIA H200 (Vulkan), llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan), sim:8, sim:32 and sim:64: 1 launch did not finish.
+    6 kernels of five_patterns ran on NVIDIA H200 (Vulkan), llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan), sim:8, sim:32 and sim:64 (varied: form sealed and published; n from 65536 to 1048576): 1 launch did not finish.
     On NVIDIA H200 (Vulkan) branch_by_lane (published) takes 1.996 times as long as uniform (99 % interval 1.996 to 1.996); counting predicts 1.996, and is within 1 % of all 5 ratios.
     On NVIDIA H200 (Vulkan) the compiler removed work from 3 launches, branch_by_quad (published), early_exit (published) and indirect_branch (published): their ratios are withheld.
     On llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan) indirect_branch (published) takes 5.280 times as long as uniform (99 % interval 5.280 to 5.280); counting predicts 1.796; counting is within a tenth for 5 of 8 ratios that differ measurably from 1.

@@ -295,6 +295,11 @@ pub fn have_several_widths(devices: &[DeviceProfile]) -> bool {
 }
 
 impl LineProfile {
+    /// The lane slots of the line that were idle, as a part of all of its device.
+    pub fn wasted_share(&self) -> Option<Ratio> {
+        Some(Ratio(self.share?.0 * (1.0 - self.efficiency?.0)))
+    }
+
     /// The lane slots of the line that were idle at this width.
     pub fn lane_slots_idle(&self, width: Width) -> u128 {
         self.work.lane_slots(width).saturating_sub(self.work.lane_operations)

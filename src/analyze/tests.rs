@@ -336,3 +336,31 @@ fn operations_of_two_counting_rules_are_not_compared() {
     assert_eq!(refused, MergeError::CountingRules(1, 2));
     assert!(refused.to_string().contains("cannot stand in one table"), "{refused}");
 }
+
+#[test]
+fn what_did_not_go_well_comes_first() {
+    let mut run = fixtures::compared_run();
+    run.measurements.retain(|measured| measured.status == Status::Ok);
+    let told = |run: &Run| opening(run, &summary(run));
+    let well = told(&run);
+    assert!(!well[0].contains(" ran on "), "{well:#?}");
+    run.measurements[0].flags.push(Tag::CooperativeLaunchRefused.into());
+    run.measurements[1].flags.push(Tag::LoopCutOff.into());
+    let ill = told(&run);
+    let ways =
+        ": 1 launch was refused by the driver and 1 launch was cut off in a loop by the device.";
+    assert!(ill[0].ends_with(ways), "{ill:#?}");
+    assert_eq!(ill[1..], well);
+}
+
+#[test]
+fn where_nothing_is_compared_the_extremes_are_told() {
+    let mut run = fixtures::compared_run();
+    run.kernels.clear();
+    run.measurements
+        .retain(|measured| measured.status == Status::Ok && measured.device == run.devices[0].id);
+    run.measurements.iter_mut().for_each(|measured| measured.time = None);
+    let told = opening(&run, &summary(&run)).concat();
+    assert!(told.contains(" keeps the fewest lanes active, "), "{told}");
+    assert!(told.contains(" of 32 on average, and "), "{told}");
+}

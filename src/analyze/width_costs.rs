@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::counts::{Work, ratio};
-use super::names::{device_label, is_simulated, parameters_text};
+use super::names::{device_label, is_simulated, parameters_text, uncapital};
 use super::usual::Usual;
 use crate::record::{ConstructPart, GrainNote, Measurement, Run, SeedCounts, Seeds, Status, Value};
 use crate::units::{Ratio, Width, text};
@@ -363,8 +363,12 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
                 2 => " and 1 more kernel".to_owned(),
                 many => format!(" and {} more kernels", many - 1),
             };
+            let kernels = match total {
+                1 => "the one kernel".to_owned(),
+                many => format!("{count} of {many} kernels"),
+            };
             format!(
-                "64 lanes cost at least {percent} more lane slots than 32 for {count} of {total} kernels \
+                "64 lanes cost at least {percent} more lane slots than 32 for {kernels} \
                  with these inputs (at most {} times as many, for {}{alike}): where the two halves of 64 \
                  lanes take different arms, loop for different times, or where one half is empty{left_out}.",
                 text::ratio(ratio.ratio),
@@ -423,7 +427,10 @@ fn dearest_sentence<'a>(
         0 => String::new(),
         others => format!(", and {others} more"),
     };
-    format!("The kernels, each at its dearest launch: {}{others}.", named.join(", "))
+    format!(
+        "By kernel, at the dearest launch of each, 64 lanes cost this many times as much as 32: {}{others}.",
+        named.join(", ")
+    )
 }
 
 /// A launch in words: its kernel's name, with the parameters other than its size.
@@ -475,15 +482,16 @@ fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -
     let others: Vec<String> = others.iter().map(|(at, _)| at.to_string()).collect();
     let (dearer, others) = (dearer.join(", "), others.join(", "));
     let GrainNote { words, of, .. } = grain;
-    let begins = if beside.is_empty() { words.clone() } else { format!("{words} {beside}") };
+    let beside = if beside.is_empty() { String::new() } else { format!(" {beside}") };
+    let begins = format!("For {}{beside},", uncapital(words));
     let percent = text::whole_percent(Ratio(DEARER_MIN - 1.0));
     match (dearer.is_empty(), others.is_empty()) {
         (true, _) => {
-            format!("{begins}: 64 lanes cost less than {percent} more than 32 at {of} {others}.")
+            format!("{begins} 64 lanes cost less than {percent} more than 32 at {of} {others}.")
         }
-        (false, true) => format!("{begins}: 64 lanes cost more than 32 at {of} {dearer}."),
+        (false, true) => format!("{begins} 64 lanes cost more than 32 at {of} {dearer}."),
         (false, false) => format!(
-            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; less than {percent} more at {others}."
+            "{begins} 64 lanes cost more than 32 at {of} {dearer}, and less than {percent} more at {others}."
         ),
     }
 }

@@ -14,6 +14,9 @@ use crate::units::{Ratio, text};
 /// The least part of all lane slots at the narrow width that a line must add to be blamed.
 const BLAMED_MIN: f64 = 0.005;
 
+/// The least that a line adds, as the same part, that is shown: less is 0.0 %.
+const ADDED_MIN: f64 = 0.0005;
+
 /// The least saving with which another shape is named.
 const SAVING_MIN: f64 = 0.01;
 
@@ -82,6 +85,12 @@ impl WidthProfile {
             shapes: shapes(narrow, wide, lane_slots),
             refused: wide.shapes.as_ref().and_then(|shapes| shapes.refused.clone()),
         })
+    }
+
+    /// What 64 lanes add to the lines to which they add enough to be shown.
+    pub fn added_shown(&self) -> BTreeMap<u32, Ratio> {
+        let added = self.added.iter().filter(|(_, share)| share.0.abs() >= ADDED_MIN);
+        added.map(|(line, share)| (*line, *share)).collect()
     }
 
     /// The shape that costs least at 64 lanes, where it saves something over the shader's own.

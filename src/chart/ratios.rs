@@ -9,17 +9,25 @@ use super::{
     lanes::{any, groups, series, subtitle, title},
 };
 use crate::analyze::{RatioVerdict, SummaryPart, SummaryRow, TimeRatio, short_name};
+use crate::record::Tag;
 
 /// Draws the time ratios of every device that was timed, with their intervals.
 ///
-/// The axis ends at `reach_min` at least. A ratio that would mislead is not drawn: its place says why.
+/// The axis ends at `reach_min` at least. A ratio that would mislead is not drawn: its place says why; those that were
+/// not timed side by side have no place, and the subtitle says how many they are.
 ///
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is no ratio, [`ChartError::Draw`] where drawing fails.
 pub(super) fn ratios(part: &SummaryPart, reach_min: f64) -> Result<String, ChartError> {
+    let apart = |row: &SummaryRow| row.time_ratio == TimeRatio::Withheld(Tag::NotInterleaved);
     let timed = |row: &SummaryRow| {
-        matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
+        matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_)) && !apart(row)
+    };
+    let left_out = part.devices.iter().flat_map(|device| &device.rows).filter(|row| apart(row));
+    let left_out = match left_out.count() {
+        0 => String::new(),
+        count => format!("; {} {}", Tag::NotInterleaved.phrase(), left_out_text(count)),
     };
     // Reasons alone are no picture: they stand in the table.
     if !any(part, |row| matches!(row.time_ratio, TimeRatio::Measured(_))) {
@@ -30,9 +38,11 @@ pub(super) fn ratios(part: &SummaryPart, reach_min: f64) -> Result<String, Chart
     bars(&BarFigure {
         title: title(&format!("Time over that of {}", baseline(part)), part),
         subtitle: subtitle(
-            match predicted {
-                true => "measured (predicted from counted executions), a bar for each device",
-                false => "measured, a bar for each device",
+            &match predicted {
+                true => format!(
+                    "measured (predicted from counted executions), a bar for each device{left_out}"
+                ),
+                false => format!("measured, a bar for each device{left_out}"),
             },
             part,
             timed,
@@ -46,6 +56,14 @@ pub(super) fn ratios(part: &SummaryPart, reach_min: f64) -> Result<String, Chart
         reach_min,
         groups: groups(part, timed, bar),
     })
+}
+
+/// How many launches are left out, as the end of a clause.
+fn left_out_text(count: usize) -> String {
+    match count {
+        1 => "and left out: 1 launch".to_owned(),
+        many => format!("and left out: {many} launches"),
+    }
 }
 
 /// How far a part's measured and predicted ratios reach.

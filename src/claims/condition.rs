@@ -1,7 +1,7 @@
 //! Where a check holds: what tells the points that are as claimed from those that are not.
 //!
-//! Input: points, each with whether it is as claimed. Output: a clause such as `W ≤ 32`, `on CPU drivers`, `length ≥ 8 and
-//! through Vulkan` or `not on navi21`.
+//! Input: points, each with whether it is as claimed. Output: a clause such as `W ≤ 32`, `on CPU drivers`, `length ≥ 8 through
+//! Vulkan` or `not on navi21`.
 //!
 //! Points have attributes: the width, the kind of device, its interface, the device, and the launch's parameters. A
 //! condition is a term of one of them, else what fails is one, else there are two terms of two of them, or of one twice. Of
@@ -40,7 +40,7 @@ pub(super) fn condition(points: &[(&Point, bool)], by_driver: bool) -> String {
     told(true, one_term)
         .or_else(|| told(false, one_term).map(|text| format!("not {text}")))
         .or_else(|| told(true, two_terms))
-        .or_else(|| told(false, two_terms).map(|text| format!("not both {text}")))
+        .or_else(|| told(false, two_terms).map(|text| format!("not {text}")))
         .unwrap_or_else(|| counts_text(points))
 }
 
@@ -119,9 +119,14 @@ impl Attribute {
         self.values.iter().map(meets).collect()
     }
 
+    /// Whether it is where a launch ran.
+    fn is_place(&self) -> bool {
+        ["on", "through"].contains(&self.before.as_str())
+    }
+
     fn text(&self, term: &Term) -> String {
         let before = &self.before;
-        let is = if ["on", "through"].contains(&before.as_str()) { "" } else { " =" };
+        let is = if self.is_place() { "" } else { " =" };
         match term {
             Term::AtMost(most) => format!("{before} ≤ {most}"),
             Term::AtLeast(least) => format!("{before} ≥ {least}"),
@@ -130,6 +135,15 @@ impl Attribute {
                 format!("{before}{is} {}", named.join(" or "))
             }
         }
+    }
+}
+
+/// Two terms as one clause: what is a place stands behind what is not, as in `W ≥ 32 on GPUs`.
+fn both_text(attributes: [&Attribute; 2], [first, second]: [String; 2]) -> String {
+    match attributes.map(Attribute::is_place) {
+        [false, true] => format!("{first} {second}"),
+        [true, false] => format!("{second} {first}"),
+        [true, true] | [false, false] => format!("both {first} and {second}"),
     }
 }
 
@@ -170,7 +184,7 @@ fn two_terms(attributes: &[Attribute], wanted: &[bool]) -> Option<String> {
             if both.eq(wanted.iter().copied())
                 && best.as_ref().is_none_or(|(least, _)| values < *least)
             {
-                best = Some((values, format!("{} and {}", first.text(a), second.text(b))));
+                best = Some((values, both_text([first, second], [first.text(a), second.text(b)])));
             }
         }
     }

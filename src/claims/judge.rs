@@ -67,6 +67,20 @@ pub fn only(condition: &str) -> String {
     }
 }
 
+/// The conditions of several checks, each of the figure that it is of.
+fn join_conditions(conditions: &[String]) -> String {
+    let [first, others @ ..] = conditions else { return String::new() };
+    if others.is_empty() {
+        return first.clone();
+    }
+    let other = |condition: &String| match condition.strip_prefix("not ") {
+        Some(where_not) => format!(", and not {} for another", placed(where_not)),
+        None => format!(", and {} for another", placed(condition)),
+    };
+    let others: String = others.iter().map(other).collect();
+    format!("{first} for one figure{others}")
+}
+
 /// A condition as a place: `at 2 of 8 points`, `on lavapipe`, `where W ≤ 32`.
 fn placed(condition: &str) -> String {
     let is_place = ["at ", "on ", "through "].iter().any(|word| condition.starts_with(word));
@@ -243,7 +257,7 @@ fn decide(
         conditions.dedup();
         let said: Vec<String> =
             limited.iter().map(|(_, said)| format!("elsewhere not: {said}")).collect();
-        return (Verdict::HoldsOnlyWhere(conditions.join(", and ")), reason(&said), figures);
+        return (Verdict::HoldsOnlyWhere(join_conditions(&conditions)), reason(&said), figures);
     }
     if !open.is_empty() {
         open.dedup();

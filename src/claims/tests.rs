@@ -652,9 +652,9 @@ fn a_condition_may_have_two_terms_and_may_be_what_fails() {
         ("llvmpipe", 8, 1, few),
     ];
     // Of those at 32 lanes only GPUs fail.
-    assert_eq!(text(&kinds), "holds, but not where both W ≥ 32 and on GPUs");
+    assert_eq!(text(&kinds), "holds, but not where W ≥ 32 on GPUs");
     let both = kinds.map(|(device, width, n, lanes)| (device, width, n, 24.0 - lanes));
-    assert_eq!(text(&both), "holds only where W ≥ 32 and on GPUs");
+    assert_eq!(text(&both), "holds only where W ≥ 32 on GPUs");
     // Of one device nothing follows for others of its kind.
     assert_eq!(text(&both[1..]), "holds only on B (Vulkan)");
     let between = [("A", 32, 1, many), ("A", 32, 2, few), ("A", 32, 3, few), ("A", 32, 4, many)];
@@ -667,6 +667,25 @@ fn a_condition_may_have_two_terms_and_may_be_what_fails() {
     let one_fails: Vec<_> =
         devices.map(|device| (device, 32, 1, if device == "F" { many } else { few })).into();
     assert_eq!(text(&one_fails), "holds, but not on F (Vulkan)");
+}
+
+#[test]
+fn of_several_conditions_each_says_that_it_is_of_another_figure() {
+    let check = |max: u32| -> Check {
+        let text =
+            format!("is = 'bound'\nsays = 'lanes'\nwhat = 'lanes:arm'\nof = 'f/k'\nmax = {max}");
+        toml::from_str(&text).unwrap()
+    };
+    let of = check(8).selectors()[0].clone();
+    let records = [(1, 4.0), (2, 12.0), (3, 20.0)].map(|(n, lanes)| {
+        let mut run = run_on(&Scope::default(), 32);
+        plant(&mut run, &of, &Quantity::BlockLanes("arm".to_owned()), lanes);
+        run.measurements[0].parameters = [("n".to_owned(), Value::Integer(n))].into();
+        Record { name: n.to_string(), run }
+    });
+    let claim = Claim { checks: vec![check(8), check(16)], ..any_claim() };
+    let text = judge(&claim, &records, &[]).verdict.text();
+    assert_eq!(text, "holds only where n ≤ 1 for one figure, and where n ≤ 2 for another");
 }
 
 #[test]

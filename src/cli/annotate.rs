@@ -46,8 +46,7 @@ pub(crate) fn figures(profile: &Profile, look: Look) -> String {
     if let Some(note) = profile.made_up_note() {
         text += &format!("{}\n", look.paint(orange(), &fold(&visible(&note), "  ", look.columns)));
     }
-    text += &present::profile_table(&profile.devices).to_text(look.columns);
-    text += "\n";
+    text += &present::profile_table(&profile.devices).to_screen(look.columns);
     for device in &profile.devices {
         if let Some(how) = counted_how(device) {
             let line = format!("{}: {how}", device.column.device);
@@ -384,8 +383,7 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
             let mut gutter = gutter(device, line, columns, look);
             if let Some(added) = &added {
                 let of_line = line.and_then(|line| added.get(&line.line));
-                let shown = of_line.filter(|share| widths::is_shown(**share));
-                let share = shown.map_or(String::new(), |share| text::signed_percent(*share));
+                let share = of_line.map_or(String::new(), |share| text::signed_percent(*share));
                 gutter += &format!(" {share:>PERCENT$}");
             }
             let code = cut(&tabs(code), used, look.columns);

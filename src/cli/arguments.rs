@@ -119,7 +119,7 @@ pub(crate) struct ClaimsArguments {
     /// Judge these records, and tables as CSV, and run nothing; a folder stands for all that it holds
     #[arg(long, value_name = "RECORD", num_args = 1..)]
     pub(crate) from: Vec<PathBuf>,
-    /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas
+    /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas
     #[arg(short, long, value_name = "ID", conflicts_with = "from")]
     pub(crate) device: Vec<String>,
     /// A small n, the same on every device, and a fifth of the time
@@ -175,7 +175,7 @@ pub(crate) struct RunArguments {
     /// A folder of families, laid out as the catalogue's own, to choose from as well
     #[arg(help_heading = WHAT, long, value_name = "DIR")]
     pub(crate) shaders: Option<PathBuf>,
-    /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas
+    /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas
     #[arg(help_heading = WHAT, short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
     /// Values of a parameter: `n=4096`, `n=1M`, `form=[sealed,published]`, `n[pow2]=[16:24:4]`
@@ -288,7 +288,7 @@ pub(crate) struct LaunchArguments {
     /// Elements of run-time arrays, an invocation each: 65536, 1e6, 2^20, 1M. Left out, 65536, or fewer where that takes too long
     #[arg(long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
     pub(crate) n: Option<u64>,
-    /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas. The first GPU,
+    /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas. The first GPU,
     /// `sim:32` and `sim:64` where left out
     #[arg(short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,

@@ -10,6 +10,7 @@ use clap::CommandFactory as _;
 
 use super::arguments::Arguments;
 use super::failure::{Exit, Failure};
+use super::shader::{files_meant, folder_text};
 use crate::kernel::{Catalogue, Kernel, near_matches};
 
 /// The catalogue, with the families of a folder where one is named.
@@ -34,11 +35,21 @@ pub(crate) fn choose<'a>(
         let before = words.first().filter(|first| *first != shader);
         let meant = before.filter(|first| catalogue.select(first).is_err());
         let meant = meant.map_or(String::new(), |first| format!("there is no command `{first}`; "));
-        let there = if Path::new(shader).exists() { "" } else { ", and no such file is here" };
-        let message = format!(
-            "{meant}{shader} is a shader's name and no kernel of the catalogue{there}; to see which of a \
-             shader's lines waste lanes: lanescope profile {shader}"
-        );
+        let path = Path::new(shader);
+        let message = if path.exists() {
+            format!(
+                "{meant}{shader} is a shader and no kernel of the catalogue; to see which of its lines waste \
+                 lanes: lanescope profile {shader}"
+            )
+        } else {
+            let near = files_meant(path);
+            format!(
+                "{meant}{shader} is a shader's name and no kernel of the catalogue, and there is no such file \
+                 in {}{near}\n`lanescope profile FILE` shows which lines of a shader waste lanes, and \
+                 `lanescope list` the catalogue's kernels",
+                folder_text(path)
+            )
+        };
         return Err(Failure::message(Exit::BadInput, message));
     }
     let mut ids = BTreeSet::new();

@@ -12,7 +12,7 @@ use super::failure::{Exit, Failure};
 use super::run::{complain, exit};
 use super::screen::Outliving;
 use super::watch::{Watch, begin_run};
-use super::{export, measuring, render, shader};
+use super::{export, measuring, render, report, shader};
 use crate::analyze::{self, Comparison, LaunchComparison, RelativeCondition};
 use crate::kernel::{Catalogue, Launch};
 use crate::present::fit::{fold, fold_parts};
@@ -20,7 +20,6 @@ use crate::present::{self, terminal_columns};
 use crate::record::{Measurement, Run, Tag};
 use crate::run::profile::{ProfileRequest, SIZE};
 use crate::run::session::{Listener as _, Recording};
-use crate::store;
 
 /// Lines of a launch in a terminal, and in Markdown.
 const LINES_MAX: usize = 12;
@@ -91,7 +90,7 @@ fn sides(arguments: &CompareArguments) -> Result<Sides, Failure> {
     match [&arguments.a, &arguments.b].map(|path| is_record(path)) {
         [true, true] => {
             let load = |file| -> Result<Run, Failure> {
-                let mut run = store::load(file).map_err(Failure::bad_input)?;
+                let mut run = report::read(file)?;
                 // Kernels of earlier days are compared under the names of today.
                 catalogue.renew(&mut run);
                 Ok(run)
@@ -104,7 +103,8 @@ fn sides(arguments: &CompareArguments) -> Result<Sides, Failure> {
             if let Some(missing) =
                 [&arguments.a, &arguments.b].into_iter().find(|path| !path.exists())
             {
-                let message = format!("{} does not exist", missing.display());
+                let near = shader::files_meant(missing);
+                let message = format!("{} does not exist{near}", missing.display());
                 return Err(Failure::message(Exit::BadInput, message));
             }
             let (record, shader) = match second {
@@ -263,13 +263,16 @@ pub(super) fn print_launches(
             told.push(sentence);
         }
     }
+    // What holds for every device is said once, below the last.
+    let alike = launches.windows(2).all(|pair| pair[0].verdicts == pair[1].verdicts);
     let mut parts = Vec::new();
     for (index, launch) in launches.iter().enumerate() {
         let mut tables = present::launch_comparison(launch, LINES_MAX).into_iter();
         if let Some(whole) = tables.next() {
             write!(out, "\n{}", whole.to_screen(columns))?;
         }
-        for sentence in &launch.verdicts {
+        let last = index + 1 == launches.len();
+        for sentence in launch.verdicts.iter().filter(|_| last || !alike) {
             writeln!(out, "{}", fold(sentence, "", columns))?;
         }
         if index == 0 {

@@ -298,7 +298,7 @@ pub(crate) fn choose(ids: &[String], available: &Available) -> Result<Vec<Choice
         return Ok(chosen);
     }
     for id in ids.iter().flat_map(|ids| split(ids)) {
-        for choice in choose_by_id(id, &working, available)? {
+        for choice in choose_by_id(&id, &working, available)? {
             if !chosen.contains(&choice) {
                 chosen.push(choice);
             }
@@ -307,8 +307,26 @@ pub(crate) fn choose(ids: &[String], available: &Available) -> Result<Vec<Choice
     Ok(chosen)
 }
 
-/// The ids of a list: `sim:32,sim:64` are two. A comma within a device's name parts nothing.
-fn split(ids: &str) -> Vec<&str> {
+/// The ids of a list: `sim:32,sim:64` are two, and so are `sim:32,64`, since any place of that form is a device. A
+/// comma within the name of a device that is listed parts nothing.
+fn split(ids: &str) -> Vec<String> {
+    let places = |id: &str| -> Vec<String> {
+        let form = id.split_once(':').filter(|(prefix, _)| {
+            let back_end = backends::by_prefix(prefix);
+            back_end.is_some_and(|back_end| matches!(back_end.places, Places::Form { .. }))
+        });
+        match form {
+            Some((prefix, places)) => {
+                places.split(',').map(|place| format!("{prefix}:{}", place.trim())).collect()
+            }
+            None => vec![id.to_owned()],
+        }
+    };
+    split_ids(ids).into_iter().flat_map(places).collect()
+}
+
+/// The ids of a list, each from where a back end is named.
+fn split_ids(ids: &str) -> Vec<&str> {
     let begins = |text: &str| {
         text == "all"
             || text.split_once(':').is_some_and(|(prefix, _)| backends::by_prefix(prefix).is_some())
@@ -510,6 +528,9 @@ mod tests {
         assert_eq!(ids(&["sim:8", "wgpu:1", "sim:8"]).unwrap(), ["sim:8", "wgpu:1"]);
         assert_eq!(ids(&["sim:8,wgpu:1, sim:16"]).unwrap(), ["sim:8", "wgpu:1", "sim:16"]);
         assert_eq!(split("wgpu:llvmpipe (LLVM 15, 256 bits),all").len(), 2);
+        assert_eq!(ids(&["sim:4,16, 32,wgpu:1"]).unwrap(), ["sim:4", "sim:16", "sim:32", "wgpu:1"]);
+        assert_eq!(ids(&["sim:8,16", "sim:16"]).unwrap(), ["sim:8", "sim:16"]);
+        assert!(ids(&["sim:8,33"]).is_err() && ids(&["sim:8,"]).is_err());
     }
 
     #[test]

@@ -56,7 +56,6 @@ pub(crate) fn occupancy(
     Ok(Exit::Done)
 }
 
-/// The same for machines.
 /// What each resource allows of a workgroup.
 fn limits(found: &Occupancy) -> Table {
     let columns =
@@ -78,13 +77,13 @@ fn limits(found: &Occupancy) -> Table {
 fn architectures(all: &[Architecture]) -> Table {
     let columns = [
         Column::words("architecture"),
-        Column::words("devices"),
+        Column::words("devices").below(),
         Column::figures("W"),
         Column::figures("subgroups"),
         Column::figures("workgroups"),
         Column::figures("registers"),
         Column::figures("workgroup memory"),
-        Column::words("sources"),
+        Column::words("sources").named_below(),
     ];
     let mut table = Table::new("", columns);
     for limits in all {
@@ -103,6 +102,7 @@ fn architectures(all: &[Architecture]) -> Table {
     table
 }
 
+/// An occupancy for machines.
 fn document(architecture: &Architecture, found: &Occupancy) -> serde_json::Value {
     let limits: serde_json::Map<String, serde_json::Value> = found
         .limits

@@ -9,6 +9,7 @@ use super::failure::{Exit, Failure, chain};
 use super::render;
 use super::run::write_tables;
 use super::screen;
+use super::shader::{files_meant, folder_text};
 use super::shared;
 use super::watch::{RESULT_FILE, RESULTS};
 use crate::analyze;
@@ -54,7 +55,7 @@ fn share(arguments: &ReportArguments, copy: &Path) -> Result<Exit, Failure> {
             return Err(Failure::message(Exit::BadInput, message));
         }
     };
-    let run = store::load(&file).map_err(Failure::bad_input)?;
+    let run = read(&file)?;
     let shared = shared::shared(&run).map_err(Failure::bad_input)?;
     let bytes = store::encode(&shared, copy).map_err(Failure::bad_input)?;
     File::create_new(copy)?.write_all(&bytes)?;
@@ -118,10 +119,29 @@ pub(crate) fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failur
     Ok(())
 }
 
+/// Reads a result file as it is.
+///
+/// # Errors
+///
+/// Why it cannot be read; of one that is not there, which may have been meant and where results lie.
+pub(crate) fn read(file: &Path) -> Result<Run, Failure> {
+    if file.exists() {
+        return store::load(file).map_err(Failure::bad_input);
+    }
+    let message = format!(
+        "there is no result file {} in {}{}\n`lanescope` and `lanescope profile` write {RESULT_FILE} into a new \
+         folder under {RESULTS}/, or into the one that --out names",
+        file.file_name().unwrap_or_default().to_string_lossy(),
+        folder_text(file),
+        files_meant(file)
+    );
+    Err(Failure::message(Exit::BadInput, message))
+}
+
 /// Loads a result file; one that says nothing of its kernels, as those of older versions, gets what
 /// this program knows of them.
 pub(crate) fn load(file: &Path) -> Result<Run, Failure> {
-    let mut run = store::load(file).map_err(Failure::bad_input)?;
+    let mut run = read(file)?;
     Catalogue::embedded().map_err(Failure::bad_input)?.annotate(&mut run);
     Ok(run)
 }
@@ -146,4 +166,18 @@ fn newest() -> Result<PathBuf, Failure> {
             format!("there is no result under {RESULTS}/; run `lanescope` first, or name a file");
         Failure::message(Exit::BadInput, message)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_record_that_is_not_there_it_is_said_where_records_come_from() {
+        let failure = read(Path::new("no/such/nope.json")).expect_err("it is not there");
+        let said = failure.error.to_string();
+        assert_eq!(failure.exit, Exit::BadInput);
+        assert!(said.starts_with("there is no result file nope.json in no/such"), "{said}");
+        assert!(said.contains(RESULTS), "{said}");
+    }
 }

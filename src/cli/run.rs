@@ -136,8 +136,7 @@ const WIDTH_ROWS_MAX: usize = 12;
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
 pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
     let columns = terminal_columns();
-    let (first, _, last) = analyze::costs_and_widths(run, &analyze::summary(run));
-    for sentence in first.into_iter().chain(last) {
+    for sentence in analyze::opening(run, &analyze::summary(run)) {
         writeln!(out, "{}", fold(&sentence, "", columns))?;
     }
     // The first says what 64 lanes cost; how that comes about is for the page, where it is long.

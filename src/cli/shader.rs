@@ -178,17 +178,20 @@ fn read_description(
     how: &LaunchArguments,
 ) -> Result<(String, Description), Failure> {
     let file = path.display().to_string();
-    let description =
-        Description::parse_launch_file(&file, &read_text(path)?).map_err(|error| {
-            let shader = shader.display();
-            let mut message = error.to_string();
-            if message.contains("invalid type: map, expected a sequence") {
-                message += "\nlists of tables have two brackets: [[buffers]], [[dispatches]]";
-            }
-            message +=
-                &format!("\n`lanescope profile --init {shader}` writes a file to start from");
-            Failure::message(Exit::BadInput, message)
-        })?;
+    let with_way = |error: String| {
+        let shader = shader.display();
+        let way = format!("`lanescope profile --init {shader}` writes a file to start from");
+        Failure::message(Exit::BadInput, format!("{error}\n{way}"))
+    };
+    let text =
+        read_text(path).map_err(|failure| with_way(format!("--launch {}", failure.error)))?;
+    let description = Description::parse_launch_file(&file, &text).map_err(|error| {
+        let mut message = error.to_string();
+        if message.contains("invalid type: map, expected a sequence") {
+            message += "\nlists of tables have two brackets: [[buffers]], [[dispatches]]";
+        }
+        with_way(message)
+    })?;
     check_options(&file, &description, how)?;
     Ok((file, description))
 }
@@ -325,8 +328,14 @@ fn read_shader(path: &Path) -> Result<Vec<u8>, Failure> {
     })
 }
 
+/// The folder in which a file is looked for, in words.
+pub(super) fn folder_text(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or("this folder".to_owned(), |folder| folder.display().to_string())
+}
+
 /// The files of the same folder that a name may have been meant for; nothing where the file is there.
-fn files_meant(path: &Path) -> String {
+pub(super) fn files_meant(path: &Path) -> String {
     let (false, Some(name)) = (path.exists(), path.file_name().and_then(|name| name.to_str()))
     else {
         return String::new();
@@ -337,7 +346,10 @@ fn files_meant(path: &Path) -> String {
         .into_iter()
         .flatten()
         .filter_map(|file| file.ok()?.file_name().into_string().ok())
-        .filter(|file| Path::new(file).extension() == path.extension())
+        .filter(|file| {
+            let packed = |name: &str| store::ENDINGS.iter().any(|ending| name.ends_with(ending));
+            Path::new(file).extension() == path.extension() || (packed(file) && packed(name))
+        })
         .collect();
     near_matches(name, names.iter().map(String::as_str))
 }

@@ -199,6 +199,17 @@ impl Cell {
         }
     }
 
+    /// The same without what [`Self::to_remark`] gives.
+    #[must_use]
+    pub fn without_remark(self) -> Self {
+        match self {
+            Self::With(inner, _) => inner.without_remark(),
+            Self::Noted(words, _) => Self::Text(words),
+            Self::Missing(_) => Self::none(),
+            cell => cell,
+        }
+    }
+
     /// The figure as a plain number, in the unit of its kind; `None` if it is none, or several.
     pub fn value(&self) -> Option<f64> {
         match self {

@@ -2,12 +2,12 @@
 //!
 //! Input: judged claims. Output: text, or a table. Nothing is judged here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::fit::{fold, fold_after};
 use super::{Cell, Column, Table};
-use crate::claims::{Judged, Verdict, only};
+use crate::claims::{Figure, Judged, Verdict, only};
 
 /// The verdicts in the order in which they are counted.
 const NAMES: [&str; 5] =
@@ -33,8 +33,8 @@ pub fn claims_plain(judged: &[Judged]) -> Table {
     let mut table = Table::new("", columns.map(Column::words));
     for claim in judged {
         let decisive = decisive(claim);
-        let of = |text: fn(&crate::claims::Figure) -> &str| Cell::text(decisive.map_or("", text));
-        let number = |value: fn(&crate::claims::Figure) -> f64| {
+        let of = |text: fn(&Figure) -> &str| Cell::text(decisive.map_or("", text));
+        let number = |value: fn(&Figure) -> f64| {
             Cell::text(decisive.map_or(String::new(), |figure| value(figure).to_string()))
         };
         table.rows.push(vec![
@@ -86,7 +86,7 @@ fn why(judged: &Judged) -> String {
 }
 
 /// The figure that decided: one that is not as claimed, else the first.
-fn decisive(judged: &Judged) -> Option<&crate::claims::Figure> {
+fn decisive(judged: &Judged) -> Option<&Figure> {
     let first = |wanted| judged.figures.iter().find(|figure| figure.as_claimed == Some(wanted));
     // What holds is repeated by what is as claimed, whatever other devices say.
     match judged.verdict {
@@ -123,9 +123,10 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
     let several = judged.len() > 1;
     // One claim, with those that are judged with it.
     let one_question = judged.iter().any(|claim| claim.pairs.len() + 1 == judged.len());
-    if several {
+    if several && !one_question {
         let _ = writeln!(text, "{}\n", fold(&claims_counted(judged), "", columns));
     }
+    let mut told = BTreeSet::new();
     let is_open =
         |claim: &&Judged| matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
     // What is not decided comes last.
@@ -138,27 +139,42 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
             let head = format!("  {}: ", claim.claim.id);
             let verdict = claim.verdict.text();
             let _ = writeln!(text, "{}", fold_after(&head, &verdict, "    ", columns));
-            let mut lines =
-                vec![format!("Claimed: {}", claim.claim.statement), claim.reason.clone()];
-            if let Some(doubt) = &claim.doubt {
-                let said = doubt_text(doubt, &claim.doubt_reason);
-                lines.push(format!("The ledger's doubt {said}."));
-            }
-            lines.extend(claim.pairs.iter().map(|pair| pair.says.clone()));
-            if one_question {
-                lines.extend(claim.figures.iter().map(figure_text));
-            }
-            if let Some(figure) = decisive(claim).filter(|figure| !figure.repeat.is_empty()) {
-                lines.push(format!("Repeat: {}", figure.repeat));
-            }
-            for line in lines.iter().filter(|line| !line.is_empty()) {
-                let _ = writeln!(text, "{}", fold(line, "    ", columns));
+            for line in claim_lines(claim, one_question, &mut told) {
+                let _ = writeln!(text, "{}", fold(&line, "    ", columns));
             }
         }
         text.push('\n');
     }
     let _ = writeln!(text, "{}", fold(&claims_counted(judged), "", columns));
     text
+}
+
+/// What is said of a claim beneath its verdict, a line each: of one that was asked for every figure in place of those
+/// that decided, and what is said of two claims is `told` once.
+fn claim_lines(claim: &Judged, one_question: bool, told: &mut BTreeSet<String>) -> Vec<String> {
+    let mut lines = vec![format!("Claimed: {}", claim.claim.statement)];
+    let is_open = matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
+    let figures: &[Figure] = if one_question { &claim.figures } else { &[] };
+    if is_open || figures.is_empty() {
+        lines.push(claim.reason.clone());
+    }
+    let records: BTreeSet<&str> = figures.iter().map(|figure| figure.record.as_str()).collect();
+    let one_record = records.len() == 1;
+    lines.extend(figures.iter().map(|figure| figure_text(figure, !one_record)));
+    if let Some(record) = records.first().filter(|record| one_record && !record.is_empty()) {
+        lines.push(format!("Record: {record}"));
+    }
+    if let Some(doubt) = &claim.doubt {
+        let said = doubt_text(doubt, &claim.doubt_reason);
+        lines.push(format!("The ledger's doubt {said}."));
+    }
+    let pairs = claim.pairs.iter().map(|pair| &pair.says);
+    lines.extend(pairs.filter(|says| told.insert((*says).clone()) || !one_question).cloned());
+    if let Some(figure) = decisive(claim).filter(|figure| !figure.repeat.is_empty()) {
+        lines.push(format!("Repeat: {}", figure.repeat));
+    }
+    lines.retain(|line| !line.is_empty());
+    lines
 }
 
 /// What follows "The ledger's doubt"; the figures of one that is wrong stand in the reason.
@@ -172,8 +188,8 @@ fn doubt_text(doubt: &Verdict, reason: &str) -> String {
     }
 }
 
-/// A figure as a sentence.
-fn figure_text(figure: &crate::claims::Figure) -> String {
+/// A figure as a sentence, with its record where there are several.
+fn figure_text(figure: &Figure, with_record: bool) -> String {
     let so = match figure.as_claimed {
         Some(true) => "as claimed",
         Some(false) => "not as claimed",
@@ -186,8 +202,10 @@ fn figure_text(figure: &crate::claims::Figure) -> String {
     } else {
         String::new()
     };
-    let record =
-        if figure.record.is_empty() { String::new() } else { format!("; {}", figure.record) };
+    let record = match with_record && !figure.record.is_empty() {
+        true => format!("; {}", figure.record),
+        false => String::new(),
+    };
     format!(
         "{}: {value}{interval}, claimed {}: {so} [{}{record}]",
         figure.says, figure.expected, figure.place

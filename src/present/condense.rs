@@ -136,7 +136,9 @@ impl Table {
         if self.all_rows().count() > 1 {
             self.share_keys();
             self.facts.extend(repeats);
-            self.share_flags();
+            self.share_remarks();
+            let shared = take_shared_flags(&mut self.all_rows_mut().collect::<Vec<_>>());
+            self.facts.extend(shared);
         } else {
             self.facts.extend(repeats);
         }
@@ -163,18 +165,12 @@ impl Table {
                 Some((*target, self.difference(place, other)?))
             });
             let Some((target, difference)) = found else { continue };
-            facts.insert(
-                0,
-                if difference > 0.0 {
-                    let most = (difference * 1000.0).ceil() / 1000.0;
-                    format!(
-                        "{name} differs from {target} by {} at most",
-                        text::percent(Ratio(most))
-                    )
-                } else {
-                    format!("{name} equals {target}")
-                },
-            );
+            if difference > 0.0 {
+                let most = text::percent(Ratio((difference * 1000.0).ceil() / 1000.0));
+                facts.insert(0, format!("{name} differs from {target} by {most} at most"));
+            } else if !self.columns[place].silent {
+                facts.insert(0, format!("{name} equals {target}"));
+            }
             self.remove_column(place);
         }
         facts
@@ -240,7 +236,7 @@ impl Table {
         firsts.zip(ends).map(|(first, end)| first..end).collect()
     }
 
-    /// Moves the parameters that all rows of a group share to its heading.
+    /// Moves the parameters and flags that all rows of a group share to its heading.
     fn share_in_groups(&mut self) {
         let parameters =
             |row: &Vec<Cell>| row.iter().position(|cell| matches!(cell, Cell::Parameters(_)));
@@ -249,6 +245,9 @@ impl Table {
             let (words, rows) = (&mut self.groups[group].1, &mut self.rows[range]);
             if rows.len() < 2 {
                 continue;
+            }
+            for flags in take_shared_flags(&mut rows.iter_mut().collect::<Vec<_>>()) {
+                *words += &format!("; {flags}");
             }
             let shared = shared_parameters(rows, place);
             for (name, value) in &shared {
@@ -319,28 +318,51 @@ impl Table {
         }
         table.share_in_groups();
         table.remove_column(kernel);
+        let table = table.without_empty_columns();
         (table.groups.len() * RUN_MIN <= self.rows.len()).then_some(table)
     }
 
-    /// Moves flags that stand on every row to the facts.
-    fn share_flags(&mut self) {
+    /// Moves what stands beside every figure of a column to the facts.
+    fn share_remarks(&mut self) {
         for place in 0..self.columns.len() {
-            let mut rows = self.all_rows().map(|row| flags(&row[place]));
-            let Some(first) = rows.next() else { continue };
-            let mut shared: Vec<Flag> = first.to_vec();
-            rows.for_each(|flags| shared.retain(|flag| flags.contains(flag)));
-            if shared.is_empty() {
+            if !self.columns[place].notes_inline {
                 continue;
             }
-            let words = Cell::Flags(shared.clone()).to_text();
-            self.facts.push(format!("on every row: {words}"));
+            let figures = self.all_rows().map(|row| &row[place]);
+            let figures = figures.filter(|cell| !matches!(cell, Cell::Text(_) | Cell::Missing(_)));
+            let remarks: Vec<String> = figures.map(Cell::to_remark).collect();
+            let Some(first) = remarks.first().filter(|first| !first.is_empty()) else { continue };
+            if remarks.len() < 2 || remarks.iter().any(|remark| remark != first) {
+                continue;
+            }
+            self.facts.push(format!("every {}: {first}", self.columns[place].name));
             for row in self.all_rows_mut() {
-                if let Some(Cell::Flags(flags)) = row.get_mut(place) {
-                    flags.retain(|flag| !shared.contains(flag));
-                }
+                let cell = std::mem::replace(&mut row[place], Cell::none());
+                row[place] = cell.without_remark();
             }
         }
     }
+}
+
+/// Takes the flags that stand on every one of several rows, and says them, for each column that has any.
+fn take_shared_flags(rows: &mut [&mut Vec<Cell>]) -> Vec<String> {
+    let columns = rows.first().map_or(0, |row| row.len());
+    let mut found = Vec::new();
+    for place in 0..columns {
+        let mut all = rows.iter().map(|row| flags(&row[place]));
+        let mut shared: Vec<Flag> = all.next().unwrap_or_default().to_vec();
+        all.for_each(|flags| shared.retain(|flag| flags.contains(flag)));
+        if shared.is_empty() {
+            continue;
+        }
+        found.push(format!("on every row: {}", Cell::Flags(shared.clone()).to_text()));
+        for row in rows.iter_mut() {
+            if let Some(Cell::Flags(flags)) = row.get_mut(place) {
+                flags.retain(|flag| !shared.contains(flag));
+            }
+        }
+    }
+    found
 }
 
 /// The parameters that all of these rows have with one value.

@@ -47,6 +47,8 @@ pub struct Column {
     pub spare: bool,
     /// Columns that it may only repeat; it is then left out, and the heading says so.
     pub repeats: &'static [&'static str],
+    /// Whether nothing is said where it is left out since it equals one of them: only a difference is news.
+    pub silent: bool,
 }
 
 /// Where cells stand.
@@ -81,6 +83,7 @@ impl Column {
             named_below: false,
             spare: false,
             repeats: &[],
+            silent: false,
         }
     }
 
@@ -117,6 +120,12 @@ impl Column {
     #[must_use]
     pub fn spare(self) -> Self {
         Self { spare: true, ..self }
+    }
+
+    /// The same, of which nothing is said where it equals what it repeats.
+    #[must_use]
+    pub fn silent(self) -> Self {
+        Self { silent: true, ..self }
     }
 
     /// The same, left out where it says no more than one of these columns does.

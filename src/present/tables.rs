@@ -86,18 +86,18 @@ fn by_family(device: &DeviceSummary) -> Vec<DeviceSummary> {
 pub fn devices(devices: &[Device]) -> Table {
     let columns = [
         Column::words("device"),
-        Column::words("name"),
-        Column::words("driver"),
-        Column::words("backend"),
-        Column::figures("reported width").repeats(&["width (W)"]),
+        Column::words("name").below(),
+        Column::words("driver").below(),
+        Column::words("backend").below(),
+        Column::figures("reported width").repeats(&["width (W)"]).silent(),
         Column::figures("width (W)"),
-        Column::figures("timer tick"),
-        Column::figures("timer quantum"),
+        Column::figures("timer tick").spare(),
+        Column::figures("timer quantum").spare(),
         Column::figures("peak"),
         Column::figures("copy"),
         Column::figures("launch cost"),
-        Column::words("fma() rounds once"),
-        Column::figures("loop limit"),
+        Column::words("fma() rounds once").spare(),
+        Column::figures("loop limit").spare(),
         Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
@@ -523,8 +523,8 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         Column::figures("efficiency"),
         Column::figures("subgroup operations"),
         Column::figures(LANE_SLOTS),
-        Column::words("counts").named_below(),
-        Column::words("trust").named_below(),
+        Column::words("counts").named_below().once(),
+        Column::words("trust").named_below().once(),
         Column::words("worst").named_below(),
     ];
     // One width has nothing to be compared with.

@@ -145,6 +145,40 @@ fn what_rows_share_is_said_once() {
 }
 
 #[test]
+fn what_stands_beside_every_figure_is_said_once() {
+    let columns = [Column::words("kernel"), Column::figures("ratio").with_notes()];
+    let mut table = Table::new("", columns);
+    let few = |ratio: f64, note: &str| Cell::Between(ratio, [1.0, 3.0]).with(note.to_owned());
+    let kernels = ["f/a", "f/b", "f/c"].map(|name| Cell::Kernel(name.to_owned()));
+    let ratios = [Cell::text("baseline"), few(2.0, "only 4 pairs"), few(2.5, "only 4 pairs")];
+    table.rows =
+        kernels.into_iter().zip(ratios).map(|(kernel, ratio)| vec![kernel, ratio]).collect();
+    let shared = table.clone().condense();
+    assert_eq!(shared.facts, ["f", "every ratio: only 4 pairs"]);
+    let notes: Vec<String> = shared.rows.iter().map(|row| row[1].to_note()).collect();
+    assert_eq!(notes, ["", "1.000 to 3.000", "1.000 to 3.000"]);
+    table.rows[2][1] = few(2.5, "only 5 pairs");
+    assert_eq!(table.condense().facts, ["f"]);
+}
+
+#[test]
+fn what_the_rows_of_a_group_are_flagged_stands_in_its_heading() {
+    let (flagged, plain) = ([Tag::NoWgslToCount], []);
+    let rows: [(&str, &str, &str, &[Tag]); 6] = [
+        ("f/a", "x", "8", &flagged),
+        ("f/b", "x", "8", &flagged),
+        ("f/c", "x", "8", &flagged),
+        ("f/a", "y", "8", &plain),
+        ("f/b", "y", "8", &plain),
+        ("f/c", "y", "8", &plain),
+    ];
+    let found = small(&rows).condense();
+    let headings: Vec<&str> = found.groups.iter().map(|(_, words)| words.as_str()).collect();
+    assert_eq!(headings, ["form=x; on every row: no_wgsl_to_count", "form=y"]);
+    assert!(found.columns.iter().all(|column| column.name != "flags"), "{found:?}");
+}
+
+#[test]
 fn what_differs_stays_with_its_row() {
     let rows: [(&str, &str, &str, &[Tag]); 3] =
         [("f/a", "x", "8", &[]), ("g/a", "y", "16", &[]), ("f/a", "y", "8", &[])];

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::counts::BlockTotals;
+use crate::units::Nanoseconds;
 
 /// What was tried of a launch, at the measurement's width.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,11 +15,14 @@ pub struct WhatIf {
     pub before: Vec<Vec<BlockTotals>>,
     /// The changes, in the order in which they were tried.
     pub trials: Vec<Trial>,
-    /// How many further changes there was no time to try.
+    /// How many further changes were not tried, since what trials may take was used up.
     pub untried: u32,
     /// Their lines, in the order of what they might save; empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untried_lines: Vec<u32>,
+    /// The time after which no further change was begun; absent where none was set, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_max_ns: Option<Nanoseconds>,
 }
 
 /// One change to one dispatch.

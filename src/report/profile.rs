@@ -43,6 +43,8 @@ const WORST_MAX: usize = 8;
 #[derive(Debug, Serialize)]
 struct Page {
     title: String,
+    /// What was found, in two to four sentences.
+    found: Vec<String>,
     /// What is wrong with the program, a sentence each.
     faults: Vec<String>,
     /// Its data races, a sentence each.
@@ -130,8 +132,6 @@ struct DeviceCard {
     method: String,
     trust: String,
     trust_meaning: String,
-    /// Which line wastes most, and how much.
-    waste: Option<String>,
     checks: String,
     output: String,
     launches: Vec<String>,
@@ -243,6 +243,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
     let shown = |id: &str| profile.devices.iter().any(|device| device.column.device == id);
     Page {
         title: analyze::short_name(&profile.kernel).to_owned(),
+        found: analyze::profile_overview(profile, advice),
         faults: profile.faults().into_keys().collect(),
         races: profile.races(),
         file: profile.kernel.clone(),
@@ -315,7 +316,6 @@ fn card(device: &DeviceProfile, several_widths: bool) -> DeviceCard {
             Status::Ok => device.trust.name().to_owned(),
         },
         trust_meaning: device.trust.meaning().to_owned(),
-        waste: waste(device),
         checks: if device.checked { "on" } else { "off" }.to_owned(),
         output: match device.output {
             Output::Verified => "verified",
@@ -331,14 +331,6 @@ fn card(device: &DeviceProfile, several_widths: bool) -> DeviceCard {
         error: device.error.clone(),
         counted: !device.lines.is_empty(),
     }
-}
-
-/// Which line wastes most, in a sentence; nothing where none does.
-fn waste(device: &DeviceProfile) -> Option<String> {
-    let first =
-        device.lines.first().filter(|line| line.wasted.is_some_and(|wasted| wasted > 0.0))?;
-    let share = text::percent(Ratio(wasted_share(first, device)?));
-    Some(format!("Line {} wastes most: {share} of all lane slots idle there.", first.line))
 }
 
 /// Joins the devices' advice: a row for each rule and line, the largest gain on any device first.
@@ -397,7 +389,7 @@ fn worst(profile: &Profile, device: &DeviceProfile) -> Vec<WorstText> {
         let idle = slots_of.map_or(String::new(), |width| {
             format!(" ({})", count_text(line.lane_slots_idle(width), "lane slot"))
         });
-        text::percent_or_none(wasted_share(line, device).map(Ratio)) + &idle
+        text::percent_or_none(line.wasted_share()) + &idle
     };
     let text = |line: &LineProfile| WorstText {
         line: line.line,
@@ -409,21 +401,15 @@ fn worst(profile: &Profile, device: &DeviceProfile) -> Vec<WorstText> {
     device.lines.iter().filter(wasteful).take(WORST_MAX).map(text).collect()
 }
 
-/// The line's wasted slots as part of all slots of the device.
-fn wasted_share(line: &LineProfile, device: &DeviceProfile) -> Option<f64> {
-    let share = line.share?.0 * (1.0 - line.efficiency?.0);
-    (!device.lines.is_empty()).then_some(share)
-}
-
-/// What the line wastes that wastes most, as [`wasted_share`].
+/// What the line wastes that wastes most, as a part of all slots of the device.
 fn most_wasted(device: &DeviceProfile) -> f64 {
-    device.lines.iter().filter_map(|line| wasted_share(line, device)).fold(0.0, f64::max)
+    let shares = device.lines.iter().filter_map(LineProfile::wasted_share);
+    shares.map(|share| share.0).fold(0.0, f64::max)
 }
 
 /// A tint up to [`TINT_MAX`], in proportion to what the line that wastes most wastes.
-fn tint(line: &LineProfile, device: &DeviceProfile, worst: f64) -> String {
-    let part =
-        wasted_share(line, device).filter(|_| worst > 0.0).map_or(0.0, |share| share / worst);
+fn tint(line: &LineProfile, worst: f64) -> String {
+    let part = line.wasted_share().filter(|_| worst > 0.0).map_or(0.0, |share| share.0 / worst);
     format!("{:.1}", part * TINT_MAX)
 }
 
@@ -454,7 +440,7 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
         })
         .collect();
     let worst: Vec<f64> = devices.iter().map(|device| most_wasted(device)).collect();
-    let compared = WidthProfile::from_profile(profile);
+    let added = WidthProfile::from_profile(profile).map(|compared| compared.added_shown());
     let mut codes = machine::by_line(profile);
     let source = profile.text.as_deref().unwrap_or_default();
     (1u32..)
@@ -467,8 +453,8 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
                 .map(|((lines, device), worst)| {
                     let wide = device.simulated
                         && device.column.width == Some(analyze::WIDTHS_COMPARED[1]);
-                    let compared = compared.as_ref().filter(|_| wide);
-                    let added = compared.and_then(|compared| compared.added.get(&number));
+                    let added = added.as_ref().filter(|_| wide);
+                    let added = added.and_then(|added| added.get(&number));
                     lines.get(&number).map(|line| cell(line, device, *worst, added.copied()))
                 })
                 .collect();
@@ -501,7 +487,7 @@ fn cell(line: &LineProfile, device: &DeviceProfile, worst: f64, added: Option<Ra
         lanes: lanes(line, device.column.width),
         bar: line.efficiency.map_or("0".to_owned(), bar),
         share: format::percent(line.share),
-        tint: tint(line, device, worst),
+        tint: tint(line, worst),
         detail: format!(
             "{}, {} ({} of all), {}{beside}",
             count_text(line.operations.into(), "operation"),

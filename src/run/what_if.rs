@@ -35,7 +35,7 @@ use crate::kernel::Launch;
 use crate::program::{Fixed, Program};
 use crate::record::{BlockTotals, Change, Refused, Trial, WhatIf};
 use crate::simulate::Arrangement;
-use crate::units::Width;
+use crate::units::{Nanoseconds, Width};
 
 /// The least time that trials may take where the profile itself took less.
 pub const TIME_MIN: Duration = Duration::from_secs(2);
@@ -98,7 +98,11 @@ pub fn try_changes_showing(
     check_size(&simulator, launch, budget)?;
     let programs = programs(launch)?;
     let mut memory = simulator.memory(launch)?;
-    let mut what_if = WhatIf::default();
+    let time_max_ns = match budget {
+        Budget::Time(limit) => Some(Nanoseconds(limit.as_secs_f64() * 1e9)),
+        Budget::Everything | Budget::Operations(_) => None,
+    };
+    let mut what_if = WhatIf { time_max_ns, ..WhatIf::default() };
     let clock = Stopwatch::start();
     let mut spent = 0;
     for (number, program) in (0..).zip(programs.iter()) {
@@ -268,7 +272,7 @@ impl Workshop<'_> {
         Ok(())
     }
 
-    /// Notes a change that there is no time to try.
+    /// Notes a change that is not tried, since the budget is used up.
     fn put_off(&mut self, line: u32) {
         self.found.untried += 1;
         self.found.untried_lines.push(line);

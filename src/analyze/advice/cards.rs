@@ -308,9 +308,13 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
     if what_if.untried > 0 {
         let changes = what_if.untried;
         let known = Some(&what_if.untried_lines).filter(|lines| !lines.is_empty());
+        let limit = what_if.time_max_ns.map_or_else(
+            || "what trials may take was used up".to_owned(),
+            |limit| format!("the {limit} that trials on this device may take had passed"),
+        );
         found.push(format!(
-            "There was no time to try {changes} more {}{}; on a faster machine there may be.",
-            if changes == 1 { "change" } else { "changes" },
+            "{changes} more {} not tried{}: {limit}.",
+            if changes == 1 { "change was" } else { "changes were" },
             known.map_or_else(String::new, |known| format!(" ({})", lines(known).to_lowercase()))
         ));
     }

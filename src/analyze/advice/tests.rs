@@ -5,7 +5,8 @@ use super::*;
 use crate::analyze::profiles;
 use crate::fixtures::{DEMO, profiled, random_words, simulated};
 use crate::kernel::Fill;
-use crate::record::{Change, Run};
+use crate::record::{Change, Run, WhatIf};
+use crate::units::Nanoseconds;
 
 /// A shader of the trial.
 fn trial(name: &str) -> &'static str {
@@ -259,4 +260,37 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let remarks = remarks_in(&run);
     let said = ["the outputs changed", "read what others write"].map(|part| remarks.contains(part));
     assert!(said.contains(&true), "{remarks}");
+}
+
+#[test]
+fn what_was_not_tried_is_said_with_the_limit() {
+    let mut run = simulated(DEMO, random_words(), 32, &[32]);
+    let device = |run: &Run| profiles(run)[0].devices[0].clone();
+    let what_if = |run: &mut Run, time_max_ns| {
+        let tried =
+            WhatIf { untried: 2, untried_lines: vec![4, 6], time_max_ns, ..WhatIf::default() };
+        run.measurements[0].what_if = Some(tried);
+    };
+    what_if(&mut run, Some(Nanoseconds(2e9)));
+    let said = remarks(&device(&run)).concat();
+    let expected = "2 more changes were not tried (lines 4 and 6): the 2.00 s that trials on this device may take \
+                    had passed.";
+    assert!(said.contains(expected), "{said}");
+    what_if(&mut run, None);
+    let said = remarks(&device(&run)).concat();
+    assert!(said.contains("what trials may take was used up"), "{said}");
+}
+
+#[test]
+fn a_profile_is_told_in_two_to_four_sentences() {
+    let run = simulated(DEMO, random_words(), 64, &[32, 64]);
+    let profile = &profiles(&run)[0];
+    let told = profile_overview(profile, &advice_of(profile));
+    assert!((2..=4).contains(&told.len()), "{told:#?}");
+    assert!(
+        told[0].contains(" of 32 lanes active (") && told[0].contains(" on sim:64"),
+        "{told:#?}"
+    );
+    assert!(told[1].starts_with("What wastes most is line "), "{told:#?}");
+    assert!(told.last().is_some_and(|last| last.starts_with("How far to trust the counts: ")));
 }

@@ -169,4 +169,8 @@ fn times_are_over_a_baseline_that_differs_in_another_parameter() {
     let found = table(&run("k_way/switch", "GPU", &points), "k_way-times");
     check(&found.series[0], "keys one", &[(2.0, 1.0), (4.0, 1.0), (8.0, 1.0)]);
     check(&found.series[1], "keys even", &[(2.0, 1.9), (4.0, 3.8), (8.0, 7.6)]);
+    let said = curve_sentences(&run("k_way/switch", "GPU", &points)).concat();
+    let expected = "Varying “arms” from 2 to 8 on GPU (Vulkan), 32 lanes moved “time over that of one arm” between \
+                    1.900 (at 2) and 7.600 (at 8), in the curve “keys even”.";
+    assert!(said.contains(expected), "{said}");
 }

@@ -102,7 +102,7 @@ fn sentences_say_where_64_lanes_cost_more() {
     let kernels: BTreeSet<String> =
         run_at_two_widths(150).measurements.into_iter().map(|counted| counted.kernel).collect();
     assert!(kernels.len() > UNNAMED_MAX, "{kernels:?}");
-    assert!(said[1].starts_with("The kernels, each at its dearest launch: "), "{said:?}");
+    assert!(said[1].starts_with("By kernel, at the dearest launch of each, 64 lanes "), "{said:?}");
     let named = kernels.iter().filter(|kernel| said[1].contains(&format!("{kernel} (1.500×)")));
     assert_eq!(named.count(), kernels.len().min(NAMED_MAX), "{said:?}");
     let grain = GrainNote {
@@ -114,16 +114,16 @@ fn sentences_say_where_64_lanes_cost_more() {
     let sentence = grain_sentence(&grain, "from 0", vec![(64.0, 1.0), (32.0, 1.98), (48.0, 1.49)]);
     assert_eq!(
         sentence,
-        "Arms from 0: 64 lanes cost more than 32 at runs of 32 (1.980×), 48 (1.490×); less than 5 % more at \
+        "For arms from 0, 64 lanes cost more than 32 at runs of 32 (1.980×), 48 (1.490×), and less than 5 % more at \
          64."
     );
     let once = grain_sentence(&grain, "", vec![(64.0, 1.33), (32.0, 1.0)]);
     assert_eq!(
         once,
-        "Arms: 64 lanes cost more than 32 at runs of 64 (1.330×); less than 5 % more at 32."
+        "For arms, 64 lanes cost more than 32 at runs of 64 (1.330×), and less than 5 % more at 32."
     );
     let alike = grain_sentence(&grain, "", vec![(1.0, 1.0), (2.0, 1.01)]);
-    assert_eq!(alike, "Arms: 64 lanes cost less than 5 % more than 32 at runs of 1, 2.");
+    assert_eq!(alike, "For arms, 64 lanes cost less than 5 % more than 32 at runs of 1, 2.");
 }
 
 #[test]
@@ -151,6 +151,6 @@ fn a_value_that_was_counted_at_two_sizes_is_named_once() {
     let said = width_sentences(&run);
     assert_eq!(
         said[1],
-        "Arms: 64 lanes cost more than 32 at runs of 16 (1.500×), 32 (1.500×), 64 (1.500×)."
+        "For arms, 64 lanes cost more than 32 at runs of 16 (1.500×), 32 (1.500×), 64 (1.500×)."
     );
 }

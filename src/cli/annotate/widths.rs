@@ -20,13 +20,8 @@ pub(super) fn beside() -> String {
     )
 }
 
-/// Whether what a line adds is more than nothing, as far as it is shown.
-pub(super) fn is_shown(share: Ratio) -> bool {
-    share.0.abs() >= 0.0005
-}
-
-/// What the wider simulator adds to each line; `None` beside another device, where the two did not both count, and
-/// where there is no room.
+/// What the wider simulator adds to each line; `None` beside another device, where the two did not both count, where
+/// no line costs other than at the narrower, and where there is no room.
 pub(super) fn added(
     profile: &Profile,
     device: &DeviceProfile,
@@ -36,7 +31,7 @@ pub(super) fn added(
     if !narrow || look.columns.is_some_and(|columns| columns < ROOM) {
         return None;
     }
-    Some(WidthProfile::from_profile(profile)?.added)
+    Some(WidthProfile::from_profile(profile)?.added_shown()).filter(|added| !added.is_empty())
 }
 
 /// Writes what 64 lanes cost over 32, which lines are to blame, and what other shapes of workgroups cost.

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::analyze::{DeviceProfile, MemoryRow, memory_view};
+use crate::analyze::{DeviceProfile, MemoryRow, MemoryView, memory_view};
 use crate::present;
 
 /// One device's accesses.
@@ -12,10 +12,17 @@ use crate::present;
 pub(super) struct MemoryText {
     label: String,
     sentences: Vec<String>,
+    /// The lines that take more than they must.
+    costly: RowsText,
+    /// Those that take no more.
+    others: RowsText,
+}
+
+/// A table of lines, without the columns in which none of them has anything.
+#[derive(Debug, Serialize)]
+struct RowsText {
     columns: Vec<String>,
     rows: Vec<RowText>,
-    /// Those that take no more than they must.
-    rows_folded: Vec<RowText>,
 }
 
 /// One line's.
@@ -27,19 +34,23 @@ struct RowText {
 /// Words what was seen of a device's memory.
 pub(super) fn memory(device: &DeviceProfile) -> Option<MemoryText> {
     let view = memory_view(device)?;
-    let table = present::memory_table(&view);
-    let rows = table
-        .rows
-        .iter()
-        .map(|row| RowText { cells: row.iter().map(present::Cell::to_text).collect() });
-    let costly = view.rows.iter().map(MemoryRow::is_costly);
-    let (rows, rows_folded): (Vec<_>, Vec<_>) = rows.zip(costly).partition(|(_, costly)| *costly);
-    let texts = |rows: Vec<(RowText, bool)>| rows.into_iter().map(|(row, _)| row).collect();
+    let sentences = view.sentences();
+    let (costly, others): (Vec<_>, Vec<_>) =
+        view.rows.iter().cloned().partition(MemoryRow::is_costly);
+    let table = |rows| {
+        let table = present::memory_table(&MemoryView { rows, ..view.clone() });
+        let text = |row: &Vec<present::Cell>| RowText {
+            cells: row.iter().map(present::Cell::to_text).collect(),
+        };
+        RowsText {
+            rows: table.rows.iter().map(text).collect(),
+            columns: table.columns.into_iter().map(|column| column.name).collect(),
+        }
+    };
     Some(MemoryText {
         label: device.column.label.clone(),
-        sentences: view.sentences(),
-        rows: texts(rows),
-        rows_folded: texts(rows_folded),
-        columns: table.columns.iter().map(|column| column.name.clone()).collect(),
+        sentences,
+        costly: table(costly),
+        others: table(others),
     })
 }

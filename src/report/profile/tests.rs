@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     analyze::{advice_of, profiles},
-    fixtures::{DEMO, random_words, simulated},
+    fixtures::{DEMO, random_words, simulated, watched},
 };
 
 fn page_of(run: &Run) -> String {
@@ -99,4 +99,24 @@ fn hardware_counters_and_machine_code_are_on_the_page() {
     let page = page_of(&run);
     assert!(page.contains("no hardware counters: &lt;none&gt;"), "the reason stands there");
     assert!(!page.contains("Threads Per Warp") && !page.contains("<details"));
+}
+
+#[test]
+fn the_page_says_what_was_found_and_shows_memory_without_columns_of_dashes() {
+    let page = page_of(&watched(DEMO, 4096, &[32]));
+    assert!(page.contains("<ul class=\"found\"><li>On average "), "it opens with sentences");
+    let memory = page.split_once("id=\"memory\"").expect("memory was watched").1;
+    let memory = memory.split_once("id=\"source\"").expect("the source follows").0;
+    assert!(memory.contains("<th class=\"n\">line</th>"), "{memory}");
+    for table in memory.split("<table>").skip(1) {
+        let table = table.split_once("</table>").expect("its end").0;
+        let rows: Vec<&str> = table.split("<tr>").skip(2).collect();
+        let columns = table.matches("<th ").count();
+        let dashes = |column: usize| {
+            rows.iter().all(|row| {
+                row.split("<td").nth(column + 1).is_some_and(|cell| cell.contains(">–<"))
+            })
+        };
+        assert!(!(0..columns).any(dashes), "{table}");
+    }
 }

@@ -15,6 +15,8 @@ pub(super) struct WidthsText {
     /// The widths in words, the heads of the shapes' columns.
     widths: [String; 2],
     shapes: Vec<ShapeText>,
+    /// Whether the wider adds to any line what can be shown.
+    added: bool,
 }
 
 /// A shape of workgroup.
@@ -37,6 +39,7 @@ pub(super) fn widths(profile: &Profile) -> Option<WidthsText> {
     Some(WidthsText {
         title: format!("{wide} lanes over {narrow}"),
         sentences: found.sentences(),
+        added: !found.added_shown().is_empty(),
         widths: WIDTHS_COMPARED.map(|width| format!("lane slots at {width} lanes")),
         shapes: found.shapes.iter().enumerate().map(shape).collect(),
     })
