@@ -5,29 +5,34 @@ use std::collections::BTreeSet;
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, bars},
+    bars::{Bar, BarFigure, Scale, bars},
     lanes::{any, groups, series, subtitle, title},
 };
 use crate::analyze::{RatioVerdict, SummaryPart, SummaryRow, TimeRatio, short_name};
 
 /// Draws the time ratios of every device that was timed, with their intervals.
 ///
-/// The axis ends at `reach_min` at least. A ratio that would mislead is not drawn: its place says why.
+/// A ratio that would mislead is not drawn: its place says why.
 ///
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is no ratio, [`ChartError::Draw`] where drawing fails.
-pub(super) fn ratios(part: &SummaryPart, reach_min: f64) -> Result<String, ChartError> {
-    let timed = |row: &SummaryRow| {
-        matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
-    };
+pub(super) fn ratios(part: &SummaryPart, scale: Scale) -> Result<String, ChartError> {
     // Reasons alone are no picture: they stand in the table.
     if !any(part, |row| matches!(row.time_ratio, TimeRatio::Measured(_))) {
         return Err(ChartError::Empty("time ratios"));
     }
+    bars(&figure(part, scale))
+}
+
+/// The figure at a scale.
+pub(super) fn figure(part: &SummaryPart, scale: Scale) -> BarFigure {
+    let timed = |row: &SummaryRow| {
+        matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
+    };
     let whiskers = |row: &SummaryRow| matches!(&row.time_ratio, TimeRatio::Measured(ratio) if ratio.interval.is_some());
     let predicted = any(part, |row| timed(row) && row.time_ratio_predicted.is_some());
-    bars(&BarFigure {
+    BarFigure {
         title: title(&format!("Time over that of {}", baseline(part)), part),
         subtitle: subtitle(
             match predicted {
@@ -43,9 +48,9 @@ pub(super) fn ratios(part: &SummaryPart, reach_min: f64) -> Result<String, Chart
         diamond_label: None,
         whisker_label: any(part, whiskers).then(|| "99 % interval".to_owned()),
         reference: Some(1.0),
-        reach_min,
+        scale,
         groups: groups(part, timed, bar),
-    })
+    }
 }
 
 /// How far a part's measured and predicted ratios reach.
