@@ -352,8 +352,8 @@ impl Canvas<'_> {
         self.text(text, (x, y), Anchor::Start, font)
     }
 
-    /// Writes the numbers of an axis, each below its place: from the left on those that do not touch one before,
-    /// and the last, which says how far the axis goes.
+    /// Writes the numbers of an axis, each below its place: the last, which says how far the axis goes, and those
+    /// that do not touch one behind them.
     pub(super) fn numbers(
         &self,
         numbers: Vec<(i32, String)>,
@@ -380,23 +380,18 @@ impl Canvas<'_> {
     }
 }
 
-/// Those numbers of an axis that do not touch one another; the last is one of them.
+/// Those numbers of an axis that do not touch one another, from the last on.
 fn with_room(numbers: Vec<(i32, String)>, font: Font) -> Vec<(i32, String)> {
     let touches = |(x, text): &(i32, String), (next_x, next): &(i32, String)| {
         next_x - x <= i32::midpoint(font.width(text), font.width(next)) + NUMBERS_APART
     };
-    let last = numbers.len().saturating_sub(1);
     let mut written: Vec<(i32, String)> = Vec::new();
-    for (index, number) in numbers.into_iter().enumerate() {
-        if index == last {
-            while written.last().is_some_and(|before| touches(before, &number)) {
-                written.pop();
-            }
-        }
-        if written.last().is_none_or(|before| !touches(before, &number)) {
+    for number in numbers.into_iter().rev() {
+        if written.last().is_none_or(|next| !touches(&number, next)) {
             written.push(number);
         }
     }
+    written.reverse();
     written
 }
 
@@ -437,7 +432,7 @@ mod tests {
             let numbers = places.iter().map(|x| (*x, "32".to_owned())).collect();
             with_room(numbers, Font::plain(12)).into_iter().map(|(x, _)| x).collect::<Vec<i32>>()
         };
-        assert_eq!(written(&[0, 10, 40, 80, 90]), [0, 40, 90]);
+        assert_eq!(written(&[0, 10, 40, 80, 90]), [10, 40, 90]);
         assert_eq!(written(&[0, 40, 80]), [0, 40, 80]);
         assert_eq!(written(&[0, 5, 10]), [10]);
         assert!(written(&[]).is_empty());
