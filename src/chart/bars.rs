@@ -519,7 +519,51 @@ fn nice_step(span: f64, parts: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{DETAIL_MAX, Font, detail_lines, nice_step};
+    use super::{
+        Bar, BarFigure, BarGroup, DETAIL_MAX, Font, Scale, axis_end, detail_lines, nice_step,
+        plots_shared,
+    };
+
+    /// A figure of one bar.
+    fn figure(value: f64, tick: Option<f64>, text: &str) -> BarFigure {
+        let text = text.to_owned();
+        let bar = Bar { series: 0, value: Some(value), whisker: None, tick, diamond: None, text };
+        BarFigure {
+            title: "title".to_owned(),
+            subtitle: "subtitle".to_owned(),
+            x_label: "x".to_owned(),
+            series: vec!["device".to_owned()],
+            tick_label: None,
+            diamond_label: None,
+            whisker_label: None,
+            reference: None,
+            scale: Scale::alone(1.0),
+            groups: vec![BarGroup {
+                heading: String::new(),
+                label: "kernel".to_owned(),
+                detail: String::new(),
+                bars: vec![bar],
+            }],
+        }
+    }
+
+    #[test]
+    fn an_axis_ends_at_a_number_past_all_marks() {
+        for (value, tick, end) in
+            [(3.509, Some(3.984), 4.0), (0.3, None, 1.0), (50.8, None, 60.0), (1.2, None, 1.2)]
+        {
+            let found = axis_end(&figure(value, tick, ""));
+            assert!((found - end).abs() < 1e-9, "{value}, {tick:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn equally_wide_sheets_side_by_side_have_axes_of_one_length() {
+        let figures = [figure(1.0, None, "a long number"), figure(0.5, None, "7")];
+        let alone = figures.each_ref().map(|figure| plots_shared(std::slice::from_ref(figure))[0]);
+        assert!(alone[0] < alone[1], "{alone:?}");
+        assert_eq!(plots_shared(&figures), [alone[0]; 2]);
+    }
 
     #[test]
     fn long_details_are_broken_after_commas() {
