@@ -33,6 +33,8 @@ pub struct CurveTable {
     pub x_logarithmic: bool,
     /// The y axis's quantity with its unit.
     pub y_label: String,
+    /// Whether the y axis is logarithmic.
+    pub y_logarithmic: bool,
     /// A value of y that gets a line through the whole plot.
     pub reference: Option<f64>,
     /// The curves, in the order of measurement.
@@ -221,9 +223,31 @@ fn table(
         x_label: x_label.clone(),
         x_logarithmic: *x_logarithmic,
         y_label: y_label.clone(),
+        y_logarithmic: spans_a_decade(figure, &series),
         reference: *reference,
         series,
     }
+}
+
+/// The least ratio of values that a linear axis would press together.
+const DECADE: f64 = 10.0;
+
+/// Whether ratios go so far along a logarithmic x that only equal ratios can be equally far apart. Percents are
+/// parts of a whole, which begins at 0.
+fn spans_a_decade(figure: &FigureNote, series: &[CurveSeries]) -> bool {
+    let ratios = match figure.y {
+        FigureY::Efficiency | FigureY::OfBest => false,
+        FigureY::Speedup(_)
+        | FigureY::Slowdown(_)
+        | FigureY::WorkOfFirst
+        | FigureY::SlotsPerLaneOperation => true,
+    };
+    let values = || {
+        let measured = series.iter().filter(|series| series.measured);
+        measured.flat_map(|series| &series.points).map(|(_, y)| *y)
+    };
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    figure.x_logarithmic && ratios && least > 0.0 && most > DECADE * least
 }
 
 /// The curves of some launches, and those that are worked out.

@@ -25,6 +25,9 @@ const SUBTITLE_STEP: i32 = 16;
 /// A plot with its title and its axis, where there are several.
 const PANEL: (i32, i32) = (434, 300);
 
+/// How far the upper end of the axis lies above all rates at least.
+const CEILING_ROOM: f64 = 1.5;
+
 /// A plot of the whole sheet that holds every rate and the copy rate; an error where there are not two
 /// sizes.
 fn whole_frame(sweep: &SizeSweep) -> Result<ChartFrame, ChartError> {
@@ -42,7 +45,10 @@ fn whole_frame(sweep: &SizeSweep) -> Result<ChartFrame, ChartError> {
         return Err(ChartError::Empty("rates"));
     }
     let most = highest.max(sweep.copy_bytes_per_s.unwrap_or(0.0));
-    let y = Span::logarithmic(10_f64.powf(lowest.log10().floor()), most * 2.0);
+    // Both ends have numbers; the line of the copy rate has room below the upper one.
+    let decade = |rate: f64| 10_f64.powf(rate);
+    let (low, high) = (lowest.log10().floor(), (most * CEILING_ROOM).log10().ceil());
+    let y = Span::logarithmic(decade(low), decade(high));
     Ok(ChartFrame {
         left: LEFT,
         right: WIDTH - MARGIN,
@@ -124,7 +130,7 @@ fn several_plots(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<St
             let frame = ChartFrame {
                 left: left + LEFT,
                 right: left + PANEL.0 - 30,
-                top: top + 36,
+                top: top + 44,
                 bottom: top + PANEL.1 - 52,
                 ..whole
             };
@@ -278,7 +284,7 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &ChartFrame) -> Result<(), ChartError> 
     }
     let below = (i32::midpoint(frame.left, frame.right), frame.bottom + 38);
     canvas.text("elements n (logarithmic)", below, Anchor::Middle, Font::plain(13))?;
-    let place = (frame.left - 68, frame.top - 12);
+    let place = (frame.left - 68, frame.top - 18);
     canvas.text("rate (logarithmic)", place, Anchor::Start, Font::plain(13))
 }
 
@@ -286,7 +292,7 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &ChartFrame) -> Result<(), ChartError> 
 fn rate_ticks(frame: &ChartFrame) -> Vec<(f64, String)> {
     let mut ticks = Vec::new();
     let mut rate = frame.y.low;
-    while rate <= frame.y.high {
+    while rate <= frame.y.high * 1.001 {
         ticks.push((rate, decade(rate)));
         rate *= 10.0;
     }

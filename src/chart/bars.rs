@@ -38,6 +38,10 @@ const LABEL_MAX: i32 = 300;
 const LABEL_STEP: i32 = 16;
 /// The distance of two such lines.
 const DETAIL_STEP: i32 = 13;
+/// The font of a heading above groups, the distance of its lines, and its room above and below.
+const HEADING: Font = Font::plain(12).colour(GREY);
+const HEADING_STEP: i32 = 15;
+const HEADING_ROOM: i32 = 12;
 
 /// A figure of grouped bars.
 #[derive(Clone, Debug)]
@@ -56,14 +60,32 @@ pub(super) struct BarFigure {
     pub(super) whisker_label: Option<String>,
     /// A value that gets a line through the whole plot.
     pub(super) reference: Option<f64>,
-    /// The least value at which the axis may end.
-    pub(super) reach_min: f64,
+    /// What sheets that stand side by side share.
+    pub(super) scale: Scale,
     pub(super) groups: Vec<BarGroup>,
+}
+
+/// What sheets of bars share that stand side by side, so that equal bars are equally long on each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// The least value at which the axis may end.
+    pub reach_min: f64,
+    /// The most pixels that the axis is long.
+    pub plot_max: i32,
+}
+
+impl Scale {
+    /// That of a sheet by itself, whose axis ends at a value at least.
+    pub(super) fn alone(reach_min: f64) -> Self {
+        Self { reach_min, plot_max: i32::MAX }
+    }
 }
 
 /// The bars of one kernel.
 #[derive(Clone, Debug)]
 pub(super) struct BarGroup {
+    /// What stands above it and says what holds for it and for the groups below; may be empty.
+    pub(super) heading: String,
     pub(super) label: String,
     /// A second line of the label; may be empty.
     pub(super) detail: String,
@@ -77,6 +99,19 @@ impl BarGroup {
         let more = (count(label_lines(&self.label).len()) - 1) * LABEL_STEP;
         // Up to one line of detail reaches into the gap.
         (count(self.bars.len()) * bar).max((lines - 1) * DETAIL_STEP + 24 + more)
+    }
+
+    /// Returns its heading in lines that end left of the plot.
+    fn heading_lines(&self, left: i32) -> Vec<String> {
+        broken(&self.heading, HEADING, left - MARGIN - 10)
+    }
+
+    /// Returns the height of its heading in pixels.
+    fn heading_height(&self, left: i32) -> i32 {
+        match count(self.heading_lines(left).len()) {
+            0 => 0,
+            lines => lines * HEADING_STEP + HEADING_ROOM,
+        }
     }
 }
 
@@ -139,35 +174,81 @@ fn sheet_width(figure: &BarFigure, left: i32) -> i32 {
 /// the bars no room.
 const REFERENCE_NEAR: f64 = 0.25;
 
+/// Where everything of a figure lies.
+struct Layout {
+    width: i32,
+    subtitle: Vec<String>,
+    legend: Vec<(LegendKey, String, i32, i32)>,
+    rows: Rows,
+}
+
+impl Layout {
+    fn new(figure: &BarFigure) -> Self {
+        let names = |group: &BarGroup| {
+            let labels = label_lines(&group.label).into_iter().map(|line| LABEL.width(&line));
+            let details = detail_lines(&group.detail);
+            let details = details.iter().map(|line| Font::plain(11).width(line));
+            labels.chain(details).max().unwrap_or(0)
+        };
+        let left = MARGIN + 10 + figure.groups.iter().map(names).max().unwrap_or(0).clamp(60, 320);
+        let width = sheet_width(figure, left);
+        let subtitle = SUBTITLE.lines(&figure.subtitle, width - 2 * MARGIN);
+        let under = 42 + SUBTITLE_STEP * (count(subtitle.len()) - 1);
+        let (legend, legend_bottom) = legend(figure, under + 22, width);
+        let drawn = figure.groups.iter().map(|group| group.bars.len()).sum::<usize>();
+        let gaps = count(figure.groups.len()) * GROUP_GAP;
+        let top = legend_bottom + 14;
+        let bar = ((HEIGHT - top - 52 - gaps) / count(drawn.max(1))).clamp(BAR_MIN, BAR_MAX);
+        let height = |group: &BarGroup| group.heading_height(left) + group.height(bar);
+        let bottom = top + gaps + figure.groups.iter().map(height).sum::<i32>();
+        let x_max = axis_end(figure);
+        let plot = plot_width(figure, bar, (left, width), x_max).min(figure.scale.plot_max);
+        let (x, y) = (Span::linear(0.0, x_max), Span::linear(0.0, 1.0));
+        let plot = ChartFrame { left, right: left + plot, top, bottom, pad: 0, x, y };
+        Self { width, subtitle, legend, rows: Rows { plot, bar } }
+    }
+}
+
+/// Makes the axes of figures equally long that stand side by side: those of equally wide sheets.
+pub(super) fn plots_shared(figures: &[BarFigure]) -> Vec<i32> {
+    let plot = |figure: &BarFigure| {
+        let Layout { width, rows: Rows { plot, .. }, .. } =
+            Layout::new(&with_near_reference(figure));
+        (width, plot.right - plot.left)
+    };
+    let plots: Vec<(i32, i32)> = figures.iter().map(plot).collect();
+    let shortest = |of: i32| {
+        let alike = plots.iter().filter(|(width, _)| *width == of);
+        alike.map(|(_, plot)| *plot).min().unwrap_or(i32::MAX)
+    };
+    plots.iter().map(|(width, _)| shortest(*width)).collect()
+}
+
+/// The longest bar or mark.
+fn reach(figure: &BarFigure) -> f64 {
+    figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach).fold(0.0, f64::max)
+}
+
+/// Where the axis ends: at a number of its own, with all bars and marks before it.
+fn axis_end(figure: &BarFigure) -> f64 {
+    let least = figure.reference.unwrap_or(0.0).max(figure.scale.reach_min);
+    let most = reach(figure).max(least).max(f64::MIN_POSITIVE);
+    let step = nice_step(most, TICKS);
+    (most / step - ROUNDING).ceil() * step
+}
+
+/// The same without a reference from which all bars are far away.
+fn with_near_reference(figure: &BarFigure) -> BarFigure {
+    let reach = reach(figure);
+    let reference = figure.reference.filter(|reference| reach >= reference * REFERENCE_NEAR);
+    BarFigure { reference, ..figure.clone() }
+}
+
 /// Draws the figure.
 pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
-    let reach = figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach);
-    let reach = reach.fold(0.0, f64::max);
-    let reference = figure.reference.filter(|reference| reach >= reference * REFERENCE_NEAR);
-    let figure = &BarFigure { reference, ..figure.clone() };
-    let names = |group: &BarGroup| {
-        let labels = label_lines(&group.label).into_iter().map(|line| LABEL.width(&line));
-        let details = detail_lines(&group.detail);
-        let details = details.iter().map(|line| Font::plain(11).width(line));
-        labels.chain(details).max().unwrap_or(0)
-    };
-    let left = MARGIN + 10 + figure.groups.iter().map(names).max().unwrap_or(0).clamp(60, 320);
-    let width = sheet_width(figure, left);
-    let subtitle = SUBTITLE.lines(&figure.subtitle, width - 2 * MARGIN);
-    let under = 42 + SUBTITLE_STEP * (count(subtitle.len()) - 1);
-    let (legend, legend_bottom) = legend(figure, under + 22, width);
-    let drawn = figure.groups.iter().map(|group| group.bars.len()).sum::<usize>();
-    let gaps = count(figure.groups.len()) * GROUP_GAP;
-    let top = legend_bottom + 14;
-    let bar = ((HEIGHT - top - 52 - gaps) / count(drawn.max(1))).clamp(BAR_MIN, BAR_MAX);
-    let heights: i32 = figure.groups.iter().map(|group| group.height(bar)).sum();
-    let bottom = top + gaps + heights;
-    let x_min = figure.reference.unwrap_or(0.0).max(figure.reach_min);
-    let x_max = reach.max(x_min).max(f64::MIN_POSITIVE);
-    let right = left + plot_width(figure, bar, (left, width), x_max);
-    let (x, y) = (Span::linear(0.0, x_max), Span::linear(0.0, 1.0));
-    let rows = Rows { plot: ChartFrame { left, right, top, bottom, pad: 0, x, y }, bar };
-    draw((width, bottom + 52), &figure.title, |canvas| {
+    let figure = &with_near_reference(figure);
+    let Layout { width, subtitle, legend, rows } = Layout::new(figure);
+    draw((width, rows.plot.bottom + 52), &figure.title, |canvas| {
         canvas.text(&figure.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         for (line, place) in subtitle.iter().zip(0..) {
             let place = (MARGIN, 42 + SUBTITLE_STEP * place);
@@ -177,10 +258,30 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
         draw_axis(canvas, figure, &rows)?;
         let mut y = rows.plot.top + GROUP_GAP / 2;
         for group in &figure.groups {
+            y = draw_heading(canvas, group, &rows, y)?;
             y = draw_group(canvas, figure, group, &rows, y)?;
         }
         Ok(())
     })
+}
+
+/// Writes a group's heading from `y` downwards, below a line across the names, and returns where the group starts.
+fn draw_heading(
+    canvas: &Canvas<'_>,
+    group: &BarGroup,
+    rows: &Rows,
+    y: i32,
+) -> Result<i32, ChartError> {
+    let left = rows.plot.left;
+    let lines = group.heading_lines(left);
+    if !lines.is_empty() {
+        canvas.line(vec![(MARGIN, y), (rows.plot.right, y)], PALE, 1)?;
+    }
+    for (line, place) in lines.iter().zip(0..) {
+        let place = (MARGIN, y + HEADING_STEP * place + HEADING_ROOM);
+        canvas.text(line, place, Anchor::Start, HEADING)?;
+    }
+    Ok(y + group.heading_height(left))
 }
 
 fn count(length: usize) -> i32 {
@@ -300,7 +401,7 @@ fn draw_legend(
 
 /// Draws the x axis with grid lines, its numbers and its label.
 fn draw_axis(canvas: &Canvas<'_>, figure: &BarFigure, rows: &Rows) -> Result<(), ChartError> {
-    let step = nice_step(rows.plot.x.high, 8.0);
+    let step = nice_step(rows.plot.x.high, TICKS);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few digits")]
     let decimals = (-step.log10().floor()).max(0.0) as usize;
     let mut value = 0.0;
@@ -403,9 +504,14 @@ fn draw_whisker(
     canvas.line(vec![(high, middle - 4), (high, middle + 4)], INK, 1)
 }
 
+/// The most parts of an axis.
+const TICKS: f64 = 8.0;
+/// What a quotient may be off by, of its rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// Returns 1, 2 or 5 times a power of ten that divides `span` into at most `parts`.
 fn nice_step(span: f64, parts: f64) -> f64 {
-    let raw = span / parts;
+    let raw = span / parts * (1.0 - ROUNDING);
     let power = 10f64.powf(raw.log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= raw);
     factor.unwrap_or(10.0) * power
@@ -413,7 +519,51 @@ fn nice_step(span: f64, parts: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{DETAIL_MAX, Font, detail_lines, nice_step};
+    use super::{
+        Bar, BarFigure, BarGroup, DETAIL_MAX, Font, Scale, axis_end, detail_lines, nice_step,
+        plots_shared,
+    };
+
+    /// A figure of one bar.
+    fn figure(value: f64, tick: Option<f64>, text: &str) -> BarFigure {
+        let text = text.to_owned();
+        let bar = Bar { series: 0, value: Some(value), whisker: None, tick, diamond: None, text };
+        BarFigure {
+            title: "title".to_owned(),
+            subtitle: "subtitle".to_owned(),
+            x_label: "x".to_owned(),
+            series: vec!["device".to_owned()],
+            tick_label: None,
+            diamond_label: None,
+            whisker_label: None,
+            reference: None,
+            scale: Scale::alone(1.0),
+            groups: vec![BarGroup {
+                heading: String::new(),
+                label: "kernel".to_owned(),
+                detail: String::new(),
+                bars: vec![bar],
+            }],
+        }
+    }
+
+    #[test]
+    fn an_axis_ends_at_a_number_past_all_marks() {
+        for (value, tick, end) in
+            [(3.509, Some(3.984), 4.0), (0.3, None, 1.0), (50.8, None, 60.0), (1.2, None, 1.2)]
+        {
+            let found = axis_end(&figure(value, tick, ""));
+            assert!((found - end).abs() < 1e-9, "{value}, {tick:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn equally_wide_sheets_side_by_side_have_axes_of_one_length() {
+        let figures = [figure(1.0, None, "a long number"), figure(0.5, None, "7")];
+        let alone = figures.each_ref().map(|figure| plots_shared(std::slice::from_ref(figure))[0]);
+        assert!(alone[0] < alone[1], "{alone:?}");
+        assert_eq!(plots_shared(&figures), [alone[0]; 2]);
+    }
 
     #[test]
     fn long_details_are_broken_after_commas() {

@@ -2,9 +2,11 @@
 //!
 //! Input: a family's rows by width. Output: SVG: two bars a width, the baseline's and the kernel's.
 
+use indexmap::IndexMap;
+
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, bars},
+    bars::{Bar, BarFigure, BarGroup, Scale, bars},
 };
 use crate::analyze::{BeforeAfter, BeforeAfterRow};
 use crate::units::text;
@@ -18,7 +20,8 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
     if table.rows.is_empty() {
         return Err(ChartError::Empty("lanes before and after"));
     }
-    let shared = shared_parameters(table);
+    let all: Vec<&BeforeAfterRow> = table.rows.iter().collect();
+    let shared = shared_parameters(&all);
     let first = table.rows.first().map(|row| row.baseline.as_str());
     let one = first.filter(|first| table.rows.iter().all(|row| row.baseline == *first));
     let mut subtitle = "mean active lanes of W, by width W".to_owned();
@@ -41,8 +44,11 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
         diamond_label: None,
         whisker_label: None,
         reference: Some(100.0),
-        reach_min: 100.0,
-        groups: ordered(table).iter().map(|row| group(row, &shared, one.is_some())).collect(),
+        scale: Scale::alone(100.0),
+        groups: sections(table)
+            .iter()
+            .flat_map(|rows| section(rows, &shared, one.is_some()))
+            .collect(),
     })
 }
 
@@ -61,21 +67,42 @@ fn ordered(table: &BeforeAfter) -> Vec<&BeforeAfterRow> {
     rows
 }
 
+/// The rows of each baseline, in order.
+fn sections(table: &BeforeAfter) -> Vec<Vec<&BeforeAfterRow>> {
+    let mut sections: IndexMap<&str, Vec<&BeforeAfterRow>> = IndexMap::new();
+    for row in ordered(table) {
+        sections.entry(&row.baseline).or_default().push(row);
+    }
+    sections.into_values().collect()
+}
+
 /// The parameters that all rows share.
-fn shared_parameters(table: &BeforeAfter) -> Vec<&str> {
-    let Some(first) = table.rows.first() else { return Vec::new() };
+fn shared_parameters<'a>(rows: &[&'a BeforeAfterRow]) -> Vec<&'a str> {
+    let Some(first) = rows.first() else { return Vec::new() };
     let everywhere = |part: &&str| {
         !part.is_empty()
-            && table
-                .rows
-                .iter()
-                .all(|row| row.parameters.split(", ").any(|parameter| parameter == *part))
+            && rows.iter().all(|row| row.parameters.split(", ").any(|parameter| parameter == *part))
     };
     first.parameters.split(", ").filter(everywhere).collect()
 }
 
-/// A kernel's two bars; below its name what it is compared with, where that is not said for all.
-fn group(row: &BeforeAfterRow, shared: &[&str], one_baseline: bool) -> BarGroup {
+/// The bars of a baseline's rows; above them what they are compared with and share, where that is not said for all.
+fn section(rows: &[&BeforeAfterRow], said: &[&str], one_baseline: bool) -> Vec<BarGroup> {
+    if one_baseline {
+        return rows.iter().map(|row| group(row, said)).collect();
+    }
+    let shared = shared_parameters(rows);
+    let mut groups: Vec<BarGroup> = rows.iter().map(|row| group(row, &shared)).collect();
+    if let (Some(first), Some(row)) = (groups.first_mut(), rows.first()) {
+        let own = shared.into_iter().filter(|part| !said.contains(part)).map(str::to_owned);
+        let words = std::iter::once(format!("before: {}", row.baseline)).chain(own);
+        first.heading = words.collect::<Vec<String>>().join(", ");
+    }
+    groups
+}
+
+/// A kernel's two bars; below its name what was not said of it.
+fn group(row: &BeforeAfterRow, said: &[&str]) -> BarGroup {
     let width = f64::from(row.width.lanes());
     let bar = |(series, lanes): (usize, &f64)| {
         let percent = lanes / width * 100.0;
@@ -88,20 +115,18 @@ fn group(row: &BeforeAfterRow, shared: &[&str], one_baseline: bool) -> BarGroup 
             text: text::lanes_and_efficiency(*lanes, Some(row.width)),
         }
     };
-    let before = (!one_baseline).then(|| format!("before: {}", row.baseline));
-    let detail =
-        before.into_iter().chain(Some(detail(row, shared)).filter(|text| !text.is_empty()));
     BarGroup {
+        heading: String::new(),
         label: format!("{}, W = {}", row.kernel, row.width),
-        detail: detail.collect::<Vec<String>>().join(", "),
+        detail: detail(row, said),
         bars: row.lanes.iter().enumerate().map(bar).collect(),
     }
 }
 
-/// The device, where its name does not just say the width, and the parameters that not all rows share.
-fn detail(row: &BeforeAfterRow, shared: &[&str]) -> String {
+/// The device, where its name does not just say the width, and the parameters that were not said.
+fn detail(row: &BeforeAfterRow, said: &[&str]) -> String {
     let parameter =
-        row.parameters.split(", ").filter(|part| !part.is_empty() && !shared.contains(part));
+        row.parameters.split(", ").filter(|part| !part.is_empty() && !said.contains(part));
     let device = (!row.simulated).then_some(row.label.as_str());
     device.into_iter().chain(parameter).collect::<Vec<_>>().join(", ")
 }

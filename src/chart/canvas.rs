@@ -86,7 +86,7 @@ impl Font {
     }
 
     /// Returns the same in another colour.
-    pub(super) fn colour(self, colour: Colour) -> Self {
+    pub(super) const fn colour(self, colour: Colour) -> Self {
         Self { colour, ..self }
     }
 
@@ -352,6 +352,20 @@ impl Canvas<'_> {
         self.text(text, (x, y), Anchor::Start, font)
     }
 
+    /// Writes the numbers of an axis, each below its place: the last, which says how far the axis goes, and those
+    /// that do not touch one behind them.
+    pub(super) fn numbers(
+        &self,
+        numbers: Vec<(i32, String)>,
+        y: i32,
+        font: Font,
+    ) -> Result<(), ChartError> {
+        for (x, text) in with_room(numbers, font) {
+            self.text(&text, (x, y), Anchor::Middle, font)?;
+        }
+        Ok(())
+    }
+
     /// Writes `text`, centred on `y`.
     pub(super) fn text(
         &self,
@@ -365,6 +379,24 @@ impl Canvas<'_> {
         drawn.map_err(to_chart_error)
     }
 }
+
+/// Those numbers of an axis that do not touch one another, from the last on.
+fn with_room(numbers: Vec<(i32, String)>, font: Font) -> Vec<(i32, String)> {
+    let touches = |(x, text): &(i32, String), (next_x, next): &(i32, String)| {
+        next_x - x <= i32::midpoint(font.width(text), font.width(next)) + NUMBERS_APART
+    };
+    let mut written: Vec<(i32, String)> = Vec::new();
+    for number in numbers.into_iter().rev() {
+        if written.last().is_none_or(|next| !touches(&number, next)) {
+            written.push(number);
+        }
+    }
+    written.reverse();
+    written
+}
+
+/// How far two numbers of an axis lie apart at least, in pixels.
+const NUMBERS_APART: i32 = 6;
 
 /// Turns a colour into plotters'.
 fn opaque(rgb: Colour) -> BackendColor {
@@ -392,6 +424,18 @@ mod tests {
             assert!(1.05 / (light + 0.05) >= 4.5, "{colour:?}");
         }
         assert_eq!(Font::plain(12).series(SERIES[0]).colour, SERIES[0], "dark enough as it is");
+    }
+
+    #[test]
+    fn the_last_number_of_an_axis_is_written_and_none_touches_another() {
+        let written = |places: &[i32]| {
+            let numbers = places.iter().map(|x| (*x, "32".to_owned())).collect();
+            with_room(numbers, Font::plain(12)).into_iter().map(|(x, _)| x).collect::<Vec<i32>>()
+        };
+        assert_eq!(written(&[0, 10, 40, 80, 90]), [10, 40, 90]);
+        assert_eq!(written(&[0, 40, 80]), [0, 40, 80]);
+        assert_eq!(written(&[0, 5, 10]), [10]);
+        assert!(written(&[]).is_empty());
     }
 
     #[test]

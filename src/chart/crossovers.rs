@@ -327,17 +327,12 @@ fn axes(canvas: &Canvas<'_>, frame: &ChartFrame, sheet: &SpeedSheet) -> Result<(
         }
         y *= 2.0;
     }
-    let mut last = i32::MIN / 2;
-    for x in &ticks(&measured_values(sheet)) {
-        let at = frame.x(*x);
-        let (text, font) = (tick(*x), Font::plain(13));
-        canvas.line(vec![(at, frame.bottom), (at, frame.bottom + 5)], INK, 1)?;
-        // Numbers that would touch are left out.
-        if at - last > font.width(&text) + 6 {
-            canvas.text(&text, (at, frame.bottom + 16), Anchor::Middle, font)?;
-            last = at;
-        }
+    let numbers: Vec<(i32, String)> =
+        ticks(&measured_values(sheet)).iter().map(|x| (frame.x(*x), tick(*x))).collect();
+    for (at, _) in &numbers {
+        canvas.line(vec![(*at, frame.bottom), (*at, frame.bottom + 5)], INK, 1)?;
     }
+    canvas.numbers(numbers, frame.bottom + 16, Font::plain(13))?;
     let middle = i32::midpoint(frame.left, frame.right);
     canvas.text(&sheet.axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
 }
@@ -353,8 +348,8 @@ fn ticks(values: &[f64]) -> Vec<f64> {
     if values.len() <= TICKS_MAX {
         return values.to_vec();
     }
-    let next = |x: &f64| Some(x * 4.0).filter(|x| *x <= to * 1.001);
-    std::iter::successors(Some(*from), next).collect()
+    let next = |x: &f64| Some(x * 4.0).filter(|x| *x < to * 0.999);
+    std::iter::successors(Some(*from), next).chain([*to]).collect()
 }
 
 /// A parameter's value: powers of two as such, where they are large.

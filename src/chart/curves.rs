@@ -35,7 +35,7 @@ fn inside(frame: &ChartFrame, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
             continue;
         }
         if let Some((x0, y0)) = last {
-            let portion = (frame.y.high - y0) / (y - y0);
+            let portion = frame.y.portion(y0, y);
             let (from, to) = (f64::from(frame.x(x0)), f64::from(frame.x(x)));
             places.push(((from + portion * (to - from)).round() as i32, frame.top));
         }
@@ -67,6 +67,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     let room = table.series.iter().map(|series| font.width(&series.name)).max().unwrap_or(0);
     let least = points().map(|(x, _)| x).fold(f64::INFINITY, f64::min);
     let most = points().map(|(x, _)| x).fold(f64::NEG_INFINITY, f64::max);
+    let (y, ticks) = vertical(table);
     let frame = ChartFrame {
         left: LEFT,
         right: WIDTH - MARGIN - room.clamp(60, 460) - 20,
@@ -74,7 +75,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         bottom: HEIGHT - 60,
         pad: 24,
         x: Span { low: least, high: most, logarithmic: table.x_logarithmic },
-        y: vertical(table),
+        y,
     };
     let numbers = tabulate(table);
     draw((WIDTH, HEIGHT + numbers.height()), &table.title, |canvas| {
@@ -85,7 +86,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         for (line, y) in lines.zip((42..).step_by(16)) {
             canvas.text(&line, (MARGIN, y), Anchor::Start, grey)?;
         }
-        draw_axes(canvas, table, &frame)?;
+        draw_axes(canvas, table, &frame, &ticks)?;
         for (index, one) in table.series.iter().enumerate() {
             let over =
                 table.series[index + 1..].iter().filter(|other| coincide(one, other, &frame));
@@ -101,9 +102,16 @@ const REACH_MAX: f64 = 2.5;
 /// The least part of the highest value that the lowest has where the axis does not begin at 0.
 const FROM_ZERO: f64 = 0.6;
 
-/// What the y axis spans: from 0, but where all that is drawn lies far above it. What was measured decides;
-/// lines that were worked out may leave the sheet where they go far beyond.
-fn vertical(table: &CurveTable) -> Span {
+/// The parts of a linear y axis at most, and of a logarithmic one.
+const PARTS: f64 = 6.0;
+const DOUBLINGS_MAX: f64 = 10.0;
+/// What a quotient may be off by, of its rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What the y axis spans, with its numbers, of which the last lies at or above all that is drawn: from 0, but where
+/// all lies far above it. What was measured decides; lines that were worked out may leave the sheet where they go far
+/// beyond.
+fn vertical(table: &CurveTable) -> (Span, Vec<f64>) {
     let values = |measured: bool| {
         let series = table.series.iter().filter(move |series| series.measured || !measured);
         series.flat_map(|series| &series.points).map(|(_, y)| *y).chain(table.reference)
@@ -111,14 +119,30 @@ fn vertical(table: &CurveTable) -> Span {
     let highest = values(true).fold(0.0, f64::max);
     let most = values(false).filter(|y| *y <= highest * REACH_MAX).fold(highest, f64::max);
     let lowest = values(false).fold(f64::INFINITY, f64::min);
+    if table.y_logarithmic {
+        return doublings(lowest, values(false).fold(most, f64::max));
+    }
     // Values that are as good as equal have no range to be shown.
-    let low = if lowest >= FROM_ZERO * most && most - lowest > 0.02 * most {
-        let step = step((most - lowest) / 4.0);
-        (lowest / step - 0.5).floor() * step
+    let (step, from) = if lowest >= FROM_ZERO * most && most - lowest > 0.02 * most {
+        let step = step((most - lowest) / (PARTS - 1.0));
+        (step, (lowest / step - 0.5).floor())
     } else {
-        0.0
+        (step(most / PARTS), 0.0)
     };
-    Span::linear(low, most + (most - low) * 0.08)
+    let to = (most / step - ROUNDING).ceil();
+    let ticks =
+        std::iter::successors(Some(from), |tick| Some(tick + 1.0).filter(|tick| *tick <= to));
+    (Span::linear(from * step, to * step), ticks.map(|tick| tick * step).collect())
+}
+
+/// An axis of powers of two that holds both values.
+fn doublings(least: f64, most: f64) -> (Span, Vec<f64>) {
+    let (from, to) = ((least.log2() + ROUNDING).floor(), (most.log2() - ROUNDING).ceil());
+    let step = ((to - from) / DOUBLINGS_MAX).ceil().max(1.0);
+    let to = from + ((to - from) / step).ceil() * step;
+    let next = |power: &f64| Some(power + step).filter(|power| *power <= to);
+    let ticks = std::iter::successors(Some(from), next).map(f64::exp2).collect();
+    (Span::logarithmic(from.exp2(), to.exp2()), ticks)
 }
 
 /// Draws both axes with grid lines, numbers and labels.
@@ -126,17 +150,13 @@ fn draw_axes(
     canvas: &Canvas<'_>,
     table: &CurveTable,
     frame: &ChartFrame,
+    ticks: &[f64],
 ) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
-    let step = step((frame.y.high - frame.y.low) / 5.0);
-    for index in 0..12 {
-        let value = (frame.y.low / step).ceil() * step + step * f64::from(index);
-        if value > frame.y.high {
-            break;
-        }
-        let y = frame.y(value);
+    for value in ticks {
+        let y = frame.y(*value);
         canvas.line(vec![(LEFT, y), (frame.right, y)], PALE, 1)?;
-        canvas.text(&short(value), (LEFT - 8, y), Anchor::End, font)?;
+        canvas.text(&short(*value), (LEFT - 8, y), Anchor::End, font)?;
     }
     if let Some(reference) = table.reference {
         let y = frame.y(reference);
@@ -146,16 +166,12 @@ fn draw_axes(
         table.series.iter().flat_map(|series| series.points.iter().map(|(x, _)| *x)).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    let mut last = i32::MIN / 2;
-    for value in values {
-        let (x, text) = (frame.x(value), short(value));
+    // Each mark stands over its line.
+    for x in values.iter().map(|value| frame.x(*value)) {
         canvas.line(vec![(x, TOP), (x, frame.bottom)], PALE, 1)?;
-        // Numbers that would touch are left out; each mark stands over its line.
-        if x - last > font.width(&text) + 6 {
-            canvas.text(&text, (x, frame.bottom + 16), Anchor::Middle, font)?;
-            last = x;
-        }
     }
+    let numbers = values.iter().map(|value| (frame.x(*value), short(*value)));
+    canvas.numbers(numbers.collect(), frame.bottom + 16, font)?;
     let middle = i32::midpoint(LEFT, frame.right);
     let label = if table.x_logarithmic {
         format!("{}, logarithmic", table.x_label)
@@ -163,7 +179,9 @@ fn draw_axes(
         table.x_label.clone()
     };
     canvas.text(&label, (middle, frame.bottom + 40), Anchor::Middle, Font::plain(13))?;
-    let from = if frame.y.low > 0.0 {
+    let from = if table.y_logarithmic {
+        ", logarithmic".to_owned()
+    } else if frame.y.low > 0.0 {
         format!("; the axis begins at {}", short(frame.y.low))
     } else {
         String::new()
@@ -174,7 +192,8 @@ fn draw_axes(
 
 /// Rounds a step up to 1, 2 or 5 times a power of ten.
 fn step(wanted: f64) -> f64 {
-    let power = 10_f64.powf(wanted.max(1e-9).log10().floor());
+    let wanted = wanted.max(1e-9) * (1.0 - ROUNDING);
+    let power = 10_f64.powf(wanted.log10().floor());
     let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|times| times * power >= wanted);
     times.unwrap_or(10.0) * power
 }
@@ -467,17 +486,26 @@ mod tests {
                 x_label: String::new(),
                 x_logarithmic: false,
                 y_label: String::new(),
+                y_logarithmic: false,
                 reference,
                 series: vec![series(true, values), series(false, worked_out)],
             }
         };
-        let low = |values: &[f64]| vertical(&table(values, &[], None)).low;
+        let span = |values: &[f64], worked_out: &[f64], reference| {
+            vertical(&table(values, worked_out, reference)).0
+        };
+        let low = |values: &[f64]| span(values, &[], None).low;
         assert!(low(&[1.0, 2.0]).abs() < 1e-9 && low(&[5.0, 5.01]).abs() < 1e-9);
         assert!((low(&[0.79, 0.98]) - 0.75).abs() < 1e-9, "{}", low(&[0.79, 0.98]));
         // The reference and what was worked out are in the picture, but for what lies far outside.
-        assert!(vertical(&table(&[0.9, 0.95], &[], Some(0.1))).low.abs() < 1e-9);
-        assert!(vertical(&table(&[1.0, 14.0], &[1.0, 32.0], None)).high > 32.0);
-        assert!(vertical(&table(&[1.0, 14.0], &[1.0, 64.0], None)).high < 16.0);
+        assert!(span(&[0.9, 0.95], &[], Some(0.1)).low.abs() < 1e-9);
+        assert!(span(&[1.0, 14.0], &[1.0, 32.0], None).high > 32.0);
+        assert!(span(&[1.0, 14.0], &[1.0, 64.0], None).high < 16.0);
+        // The last number is at or past all that was measured.
+        let (_, ticks) = vertical(&table(&[1.0, 26.7], &[], None));
+        assert_eq!(ticks, [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
+        let logarithmic = CurveTable { y_logarithmic: true, ..table(&[1.0, 26.7], &[], None) };
+        assert_eq!(vertical(&logarithmic).1, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
     }
 
     #[test]

@@ -40,9 +40,19 @@ impl Span {
 
     /// Returns how far along the axis a value lies, from 0 to 1; values outside lie at its ends.
     fn share(&self, value: f64) -> f64 {
-        let at = |value: f64| if self.logarithmic { value.max(1e-12).ln() } else { value };
+        let at = |value: f64| self.at(value);
         let (low, high) = (at(self.low), at(self.high));
         if high > low { ((at(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
+    }
+
+    /// Returns which part of the way from one value to another, which lies beyond the axis, is on it.
+    pub(super) fn portion(&self, from: f64, to: f64) -> f64 {
+        (self.at(self.high) - self.at(from)) / (self.at(to) - self.at(from))
+    }
+
+    /// A value, or its logarithm.
+    fn at(&self, value: f64) -> f64 {
+        if self.logarithmic { value.max(1e-12).ln() } else { value }
     }
 }
 

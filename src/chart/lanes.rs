@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, bars, order_by_size},
+    bars::{Bar, BarFigure, BarGroup, Scale, bars, order_by_size},
 };
 use crate::{
     analyze::{FORM, SIZE, SummaryPart, SummaryRow, parameters_text, short_name},
@@ -19,7 +19,15 @@ use crate::{
 /// # Errors
 ///
 /// [`ChartError::Empty`] where nothing was counted, [`ChartError::Draw`] where drawing fails.
-pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
+pub(super) fn lanes(part: &SummaryPart, plot_max: i32) -> Result<String, ChartError> {
+    if !any(part, |row| row.active_lanes_mean.is_some()) {
+        return Err(ChartError::Empty("counted lanes"));
+    }
+    bars(&figure(part, plot_max))
+}
+
+/// The figure, its axis so many pixels long at most.
+pub(super) fn figure(part: &SummaryPart, plot_max: i32) -> BarFigure {
     let part = &with_counts(part);
     let several_widths = part.devices.iter().any(|device| device.beside_other_widths);
     let shown = if several_widths {
@@ -27,7 +35,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
     } else {
         "active lanes / width (efficiency), a bar for each device"
     };
-    let figure = BarFigure {
+    BarFigure {
         title: title("Mean active lanes", part),
         subtitle: subtitle(shown, part, |_| true),
         x_label: "mean active lanes of a subgroup's width (%)".to_owned(),
@@ -37,13 +45,9 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
         diamond_label: publishers_text(part),
         whisker_label: None,
         reference: None,
-        reach_min: 100.0,
+        scale: Scale { plot_max, ..Scale::alone(100.0) },
         groups: groups(part, |_| true, |series, row| bar(series, row, several_widths)),
-    };
-    if !any(part, |row| row.active_lanes_mean.is_some()) {
-        return Err(ChartError::Empty("counted lanes"));
     }
-    bars(&figure)
 }
 
 /// A part without the devices that counted none of it, and had nothing to fail.
@@ -216,6 +220,7 @@ pub(super) fn groups(
             let label = short_name(&row.kernel).to_owned();
             let detail = parameters_text(&row.parameters, &said);
             let group = groups.entry((label.clone(), detail.clone())).or_insert_with(|| BarGroup {
+                heading: String::new(),
                 label,
                 detail,
                 bars: Vec::new(),

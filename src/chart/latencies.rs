@@ -2,7 +2,7 @@
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, bars},
+    bars::{Bar, BarFigure, BarGroup, Scale, bars},
 };
 use crate::analyze::{Latencies, LatencyRow, Load};
 use crate::units::text;
@@ -32,6 +32,7 @@ pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, Char
     };
     operations.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     let groups = operations.iter().map(|operation| BarGroup {
+        heading: String::new(),
         label: (*operation).to_owned(),
         detail: String::new(),
         bars: series
@@ -62,7 +63,7 @@ pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, Char
         diamond_label: None,
         whisker_label: None,
         reference: Some(1.0),
-        reach_min: 0.0,
+        scale: Scale::alone(0.0),
         groups: groups.collect(),
     })
 }

@@ -30,6 +30,8 @@ mod undefined;
 mod widths;
 
 use bandwidth::bandwidth;
+pub use bars::Scale;
+use bars::{BarFigure, plots_shared};
 use before_after::before_after;
 use crossovers::crossovers;
 use curves::curves;
@@ -79,9 +81,9 @@ pub fn draw_all(run: &Run) -> Result<Vec<(Figure, String)>, ChartError> {
 /// [`ChartError::Empty`] where it has nothing in it, [`ChartError::Draw`] where drawing fails.
 pub fn draw(drawing: &Drawing) -> Result<String, ChartError> {
     match drawing {
-        Drawing::Lanes(part) => lanes(part),
-        Drawing::Ratios(part, reach_min) => ratios(part, *reach_min),
-        Drawing::SideBySide(table) => side_by_side(table),
+        Drawing::Lanes(part, plot_max) => lanes(part, *plot_max),
+        Drawing::Ratios(part, scale) => ratios(part, *scale),
+        Drawing::SideBySide(table, plot_max) => side_by_side(table, *plot_max),
         Drawing::Widths(sweep) => widths(sweep),
         Drawing::Crossovers(sheet) => crossovers(sheet),
         Drawing::BeforeAfter(table) => before_after(table),
@@ -107,12 +109,12 @@ pub struct Figure {
 /// What a figure shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawing {
-    /// Mean active lanes of each kernel on each device.
-    Lanes(SummaryPart),
-    /// Times over the baseline's, and where the axis ends at least.
-    Ratios(SummaryPart, f64),
-    /// The same launches by every instrument.
-    SideBySide(SideBySide),
+    /// Mean active lanes of each kernel on each device, and how many pixels the axis is long at most.
+    Lanes(SummaryPart, i32),
+    /// Times over the baseline's, and the axis.
+    Ratios(SummaryPart, Scale),
+    /// The same launches by every instrument, and how many pixels the axis is long at most.
+    SideBySide(SideBySide, i32),
     /// Lanes at several widths.
     Widths(WidthSweep),
     /// Speed-ups along a parameter, and where they cross 1.
@@ -150,10 +152,7 @@ pub fn figures(run: &Run) -> Vec<Figure> {
         let words = [Some("trace"), Some(sheet.family.as_str()), sheet.form.as_deref()];
         found.push(name_figure(words, Drawing::Trace(sheet.clone())));
     }
-    for table in analyze::side_by_side(run) {
-        let words = [Some("side-by-side"), Some(table.family.as_str()), table.form.as_deref()];
-        found.push(name_figure(words, Drawing::SideBySide(table.clone())));
-    }
+    find_side_by_side(run, &mut found);
     find_widths(run, &mut found);
     find_sorting(run, &mut found);
     for table in analyze::speedups(run, &analyze::summary(run)) {
@@ -211,9 +210,9 @@ fn name_widths(drawing: &mut Drawing, labels: &BTreeMap<String, String>) {
             tables.iter_mut().for_each(|table| name(&mut table.label));
         }
         // They have a width beside each device, column or row of their own.
-        Drawing::Lanes(_)
+        Drawing::Lanes(..)
         | Drawing::Ratios(..)
-        | Drawing::SideBySide(_)
+        | Drawing::SideBySide(..)
         | Drawing::Widths(_)
         | Drawing::BeforeAfter(_)
         | Drawing::Undefined(_)
@@ -254,33 +253,62 @@ fn number_equal_names(mut figures: Vec<Figure>) -> Vec<Figure> {
 /// How much longer the longest bar of a family may be than that of a sheet of the same scale.
 const SCALE_SHARED_MAX: f64 = 4.0;
 
+/// The same launches by every instrument, a family after the other; its forms stand side by side.
+fn find_side_by_side(run: &Run, found: &mut Vec<Figure>) {
+    for forms in analyze::side_by_side(run).chunk_by(|table, next| table.family == next.family) {
+        let figure = |table: &SideBySide| side_by_side::figure(table, i32::MAX).ok();
+        let (tables, figures): (Vec<&SideBySide>, Vec<BarFigure>) =
+            forms.iter().filter_map(|table| Some((table, figure(table)?))).unzip();
+        for (table, plot_max) in tables.into_iter().zip(plots_shared(&figures)) {
+            let words = [Some("side-by-side"), Some(table.family.as_str()), table.form.as_deref()];
+            found.push(name_figure(words, Drawing::SideBySide(table.clone(), plot_max)));
+        }
+    }
+}
+
 /// Lanes and times over the baseline's, a family after the other: first the lanes of each of its forms, then
 /// their times, so that forms stand side by side.
 fn find_bars(run: &Run, found: &mut Vec<Figure>) {
     let summary = analyze::summary(run);
     let parts: Vec<SummaryPart> = summary.parts().iter().flat_map(SummaryPart::sheets).collect();
     for of_family in parts.chunk_by(|part, next| part.family == next.family) {
-        for part in of_family {
+        let drawn = |part: &&SummaryPart| {
             let rows = || part.devices.iter().flat_map(|device| &device.rows);
             let counted = rows().any(|row| row.active_lanes_mean.is_some());
-            if counted && (parts.len() == 1 || !rows().all(is_full)) {
-                let words = part_words(part);
-                let words = [Some("lanes"), Some(words.as_str())];
-                found.push(name_figure(words, Drawing::Lanes(part.clone())));
-            }
+            counted && (parts.len() == 1 || !rows().all(is_full))
+        };
+        let counted: Vec<&SummaryPart> = of_family.iter().filter(drawn).collect();
+        let figures: Vec<BarFigure> =
+            counted.iter().map(|part| lanes::figure(part, i32::MAX)).collect();
+        for (part, plot_max) in counted.into_iter().zip(plots_shared(&figures)) {
+            let words = part_words(part);
+            let words = [Some("lanes"), Some(words.as_str())];
+            found.push(name_figure(words, Drawing::Lanes(part.clone(), plot_max)));
         }
-        // Sheets that stand side by side have one scale, but for those that it would flatten.
-        let longest = of_family.iter().map(ratios::reach).fold(0.0, f64::max);
-        for part in of_family {
-            let compared = |row: &SummaryRow| matches!(row.time_ratio, TimeRatio::Measured(_));
-            if part.devices.iter().flat_map(|device| &device.rows).any(compared) {
-                let words = part_words(part);
-                let words = [Some("time"), Some(words.as_str())];
-                let near = ratios::reach(part) * SCALE_SHARED_MAX >= longest;
-                let reach_min = if near { longest } else { 0.0 };
-                found.push(name_figure(words, Drawing::Ratios(part.clone(), reach_min)));
-            }
-        }
+        find_ratios(of_family, found);
+    }
+}
+
+/// Times over the baseline's, of a family's forms.
+fn find_ratios(of_family: &[SummaryPart], found: &mut Vec<Figure>) {
+    let drawn = |part: &&SummaryPart| {
+        let compared = |row: &SummaryRow| matches!(row.time_ratio, TimeRatio::Measured(_));
+        part.devices.iter().flat_map(|device| &device.rows).any(compared)
+    };
+    let compared: Vec<&SummaryPart> = of_family.iter().filter(drawn).collect();
+    // Sheets that stand side by side have one scale, but for those that it would flatten.
+    let longest = of_family.iter().map(ratios::reach).fold(0.0, f64::max);
+    let reach_min = |part: &SummaryPart| {
+        let near = ratios::reach(part) * SCALE_SHARED_MAX >= longest;
+        if near { longest } else { 0.0 }
+    };
+    let figure = |part: &&SummaryPart| ratios::figure(part, Scale::alone(reach_min(part)));
+    let figures: Vec<BarFigure> = compared.iter().map(figure).collect();
+    for (part, plot_max) in compared.into_iter().zip(plots_shared(&figures)) {
+        let words = part_words(part);
+        let words = [Some("time"), Some(words.as_str())];
+        let scale = Scale { reach_min: reach_min(part), plot_max };
+        found.push(name_figure(words, Drawing::Ratios(part.clone(), scale)));
     }
 }
 

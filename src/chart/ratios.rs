@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, bars},
+    bars::{Bar, BarFigure, Scale, bars},
     lanes::{any, groups, series, subtitle, title},
 };
 use crate::analyze::{RatioVerdict, SummaryPart, SummaryRow, TimeRatio, short_name};
@@ -13,13 +13,22 @@ use crate::record::Tag;
 
 /// Draws the time ratios of every device that was timed, with their intervals.
 ///
-/// The axis ends at `reach_min` at least. A ratio that would mislead is not drawn: its place says why; those that were
-/// not timed side by side have no place, and the subtitle says how many they are.
+/// A ratio that would mislead is not drawn: its place says why; those that were not timed side by side have no place,
+/// and the subtitle says how many they are.
 ///
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is no ratio, [`ChartError::Draw`] where drawing fails.
-pub(super) fn ratios(part: &SummaryPart, reach_min: f64) -> Result<String, ChartError> {
+pub(super) fn ratios(part: &SummaryPart, scale: Scale) -> Result<String, ChartError> {
+    // Reasons alone are no picture: they stand in the table.
+    if !any(part, |row| matches!(row.time_ratio, TimeRatio::Measured(_))) {
+        return Err(ChartError::Empty("time ratios"));
+    }
+    bars(&figure(part, scale))
+}
+
+/// The figure at a scale.
+pub(super) fn figure(part: &SummaryPart, scale: Scale) -> BarFigure {
     let apart = |row: &SummaryRow| row.time_ratio == TimeRatio::Withheld(Tag::NotInterleaved);
     let timed = |row: &SummaryRow| {
         matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_)) && !apart(row)
@@ -29,13 +38,9 @@ pub(super) fn ratios(part: &SummaryPart, reach_min: f64) -> Result<String, Chart
         0 => String::new(),
         count => format!("; {} {}", Tag::NotInterleaved.phrase(), left_out_text(count)),
     };
-    // Reasons alone are no picture: they stand in the table.
-    if !any(part, |row| matches!(row.time_ratio, TimeRatio::Measured(_))) {
-        return Err(ChartError::Empty("time ratios"));
-    }
     let whiskers = |row: &SummaryRow| matches!(&row.time_ratio, TimeRatio::Measured(ratio) if ratio.interval.is_some());
     let predicted = any(part, |row| timed(row) && row.time_ratio_predicted.is_some());
-    bars(&BarFigure {
+    BarFigure {
         title: title(&format!("Time over that of {}", baseline(part)), part),
         subtitle: subtitle(
             &match predicted {
@@ -53,9 +58,9 @@ pub(super) fn ratios(part: &SummaryPart, reach_min: f64) -> Result<String, Chart
         diamond_label: None,
         whisker_label: any(part, whiskers).then(|| "99 % interval".to_owned()),
         reference: Some(1.0),
-        reach_min,
+        scale,
         groups: groups(part, timed, bar),
-    })
+    }
 }
 
 /// How many launches are left out, as the end of a clause.

@@ -2,7 +2,7 @@
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, bars, order_by_size},
+    bars::{Bar, BarFigure, BarGroup, Scale, bars, order_by_size},
     ratios::remark,
 };
 use std::collections::BTreeMap;
@@ -34,7 +34,12 @@ const MACHINE: usize = 3;
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is no row, [`ChartError::Draw`] where drawing fails.
-pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
+pub(super) fn side_by_side(table: &SideBySide, plot_max: i32) -> Result<String, ChartError> {
+    bars(&figure(table, plot_max)?)
+}
+
+/// The figure, its axis so many pixels long at most.
+pub(super) fn figure(table: &SideBySide, plot_max: i32) -> Result<BarFigure, ChartError> {
     let rows: Vec<&SideRow> =
         table.rows.iter().filter(|row| figures(row).iter().any(|figure| figure.is_ok())).collect();
     // Without the machine's figures it says no more than the lanes of each device.
@@ -70,7 +75,7 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
         groups.iter_mut().for_each(|group| group.label = std::mem::take(&mut group.detail));
     }
     let shared: String = shared.iter().map(|(name, value)| format!("; {name}={value}")).collect();
-    bars(&BarFigure {
+    Ok(BarFigure {
         title: format!("Active lanes by instrument, {}{kernel}{form}", table.family),
         subtitle: format!(
             "{}, 32 lanes; a bar for each instrument, top to bottom{shared}{left_out}",
@@ -82,7 +87,7 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
         diamond_label: hardware.map(|hardware| format!("published ({hardware})")),
         whisker_label: None,
         reference: None,
-        reach_min: 32.0,
+        scale: Scale { plot_max, ..Scale::alone(32.0) },
         groups,
     })
 }
@@ -140,6 +145,7 @@ fn group(row: &SideRow, shared: &BTreeMap<String, Value>, instruments: &[usize])
     };
     let said: Vec<&str> = shared.keys().map(String::as_str).collect();
     BarGroup {
+        heading: String::new(),
         label: short_name(&row.kernel).to_owned(),
         detail: parameters_text(&row.parameters, &said),
         bars: instruments.iter().enumerate().map(bar).collect(),

@@ -2,7 +2,7 @@
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, bars, order_by_size},
+    bars::{Bar, BarFigure, BarGroup, Scale, bars, order_by_size},
     ratios::remark,
 };
 use crate::analyze::{SpeedupRow, Speedups, short_name};
@@ -33,7 +33,7 @@ pub(super) fn speedups(table: &Speedups) -> Result<String, ChartError> {
         diamond_label: None,
         whisker_label: None,
         reference: Some(1.0),
-        reach_min: 0.0,
+        scale: Scale::alone(0.0),
         groups,
     })
 }
@@ -57,6 +57,7 @@ fn group(row: &SpeedupRow) -> BarGroup {
         text: words(*measured),
     };
     BarGroup {
+        heading: String::new(),
         label: short_name(&row.kernel).to_owned(),
         detail: String::new(),
         bars: row.measured.iter().enumerate().map(bar).collect(),

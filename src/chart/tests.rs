@@ -42,14 +42,14 @@ fn texts(svg: &str) -> Vec<String> {
 
 #[test]
 fn the_figure_of_lanes_says_every_number() {
-    let svg = lanes(&part()).expect("counted");
+    let svg = lanes(&part(), i32::MAX).expect("counted");
     insta::assert_snapshot!(texts(&svg).join("\n"));
     assert!(svg.contains("RTX &lt;3090&gt;"), "text is escaped");
 }
 
 #[test]
 fn the_figure_of_ratios_says_every_number() {
-    insta::assert_snapshot!(texts(&ratios(&part(), 0.0).expect("timed")).join("\n"));
+    insta::assert_snapshot!(texts(&ratios(&part(), Scale::alone(0.0)).expect("timed")).join("\n"));
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn a_table_without_figures_gives_no_figure() {
             row.time_ratio = TimeRatio::None;
         }
     }
-    assert_eq!(lanes(&empty), Err(ChartError::Empty("counted lanes")));
-    assert_eq!(ratios(&empty, 0.0), Err(ChartError::Empty("time ratios")));
+    assert_eq!(lanes(&empty, i32::MAX), Err(ChartError::Empty("counted lanes")));
+    assert_eq!(ratios(&empty, Scale::alone(0.0)), Err(ChartError::Empty("time ratios")));
     let mut sweep = width_sweep(&fixtures::run());
     for series in &mut sweep.series {
         series.points.retain(|point| point.width.lanes() == 32);
@@ -176,7 +176,7 @@ fn parts_of_many_rows_fall_into_sheets() {
         ]
     );
     assert!(sheets.iter().all(|sheet| sheet.devices[0].rows.len() == 25));
-    let texts = texts(&lanes(&sheets[0]).expect("counted"));
+    let texts = texts(&lanes(&sheets[0], i32::MAX).expect("counted"));
     assert_eq!(texts[0], "Mean active lanes, sort: arms=equal, input=random");
     // The line beneath is folded.
     let beneath = texts.join(" ");
@@ -392,7 +392,7 @@ fn a_kernel_on_every_row_stands_in_the_title_and_reasons_alone_are_no_chart() {
             row.parameters.insert("size".to_owned(), Value::Integer(size));
         }
     }
-    let svg = texts(&lanes(&part).expect("counted"));
+    let svg = texts(&lanes(&part, i32::MAX).expect("counted"));
     let short = name.rsplit('/').next().expect("a name");
     assert!(svg[0].contains(short), "{}", svg[0]);
     assert!(svg.contains(&"size=1".to_owned()) && !svg.contains(&short.to_owned()), "{svg:?}");
@@ -400,7 +400,7 @@ fn a_kernel_on_every_row_stands_in_the_title_and_reasons_alone_are_no_chart() {
     for row in part.devices.iter_mut().flat_map(|device| &mut device.rows) {
         row.time_ratio = withheld.clone();
     }
-    assert_eq!(ratios(&part, 0.0), Err(ChartError::Empty("time ratios")));
+    assert_eq!(ratios(&part, Scale::alone(0.0)), Err(ChartError::Empty("time ratios")));
 }
 
 /// A text of a figure with the box that it takes, at most.

@@ -48,9 +48,15 @@ impl Description {
 
 impl Catalogue {
     /// Gives a run that says nothing of its kernels, as those of older versions, the notes of this
-    /// catalogue's kernels that it measured; leaves others as they are.
+    /// catalogue's kernels that it measured; to others the figures of kernels that had none when they were
+    /// measured, since a figure can be drawn of any record.
     pub fn annotate(&self, run: &mut Run) {
         if !run.kernels.is_empty() {
+            for (name, note) in &mut run.kernels {
+                if let Some(kernel) = self.kernel(name).filter(|_| note.figures.is_empty()) {
+                    note.figures.clone_from(&kernel.description.figures);
+                }
+            }
             return;
         }
         for measurement in &run.measurements {
@@ -59,5 +65,28 @@ impl Catalogue {
                 run.kernels.entry(measurement.kernel.clone()).or_insert_with(note);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    #[test]
+    fn a_figure_that_a_kernel_got_later_is_drawn_of_older_records() {
+        let catalogue = Catalogue::embedded().expect("the catalogue is right");
+        let kernel = catalogue.kernel("alignment/chunks").expect("a kernel with a figure");
+        let mut run = fixtures::run();
+        let older = KernelNote {
+            question: Some("asked then".to_owned()),
+            figures: Vec::new(),
+            ..kernel.description.note()
+        };
+        run.kernels.insert("alignment/chunks".to_owned(), older);
+        catalogue.annotate(&mut run);
+        let note = &run.kernels["alignment/chunks"];
+        assert_eq!(note.figures, kernel.description.figures);
+        assert_eq!(note.question.as_deref(), Some("asked then"), "the rest is the record's");
     }
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `time` | the median time of a launch, ns |
 //! | `lanes`, `efficiency` | mean active lanes; those over the width |
+//! | `lanes_0` … `lanes_50` … `lanes_100` | active lanes of the subgroup below which lie so many percent of them |
 //! | `operations` | subgroup operations |
 //! | `ratio`, `predicted` | the time over the baseline's; the same as counted operations give it |
 //! | `copy` | the share of the copy rate |
@@ -452,7 +453,7 @@ fn only<'a>(run: &'a Run, selection: &str) -> Result<&'a Measurement, Error> {
 fn values(run: &Run, selection: &str, what: &str) -> Result<Vec<f64>, Error> {
     let wanted = Selection::parse(selection)?;
     let found: Vec<Option<f64>> = match what {
-        "time" | "lanes" | "operations" => run
+        _ if is_of_measurement(what) => run
             .measurements
             .iter()
             .filter(|measurement| {
@@ -489,8 +490,23 @@ fn values(run: &Run, selection: &str, what: &str) -> Result<Vec<f64>, Error> {
     Ok(values)
 }
 
+/// Whether a quantity is a measurement's own.
+fn is_of_measurement(what: &str) -> bool {
+    matches!(what, "time" | "lanes" | "operations") || percent_of_subgroups(what).is_some()
+}
+
+/// The percent of a quantile of subgroups, as `lanes_50`.
+fn percent_of_subgroups(what: &str) -> Option<u32> {
+    what.strip_prefix("lanes_")?.parse().ok()
+}
+
 /// A quantity of a measurement itself.
 fn of_measurement(measurement: &Measurement, what: &str) -> Option<f64> {
+    if let Some(percent) = percent_of_subgroups(what) {
+        let spread = measurement.trace.as_ref()?.spread.as_ref()?;
+        let efficiency = spread.efficiency_ratio_quantiles.get(&percent)?;
+        return Some(efficiency.0 * f64::from(measurement.subgroup_width?.lanes()));
+    }
     match what {
         "time" => measurement.time.as_ref().map(|time| time.median_ns.0),
         "lanes" => measurement.active_lanes_mean,
