@@ -41,7 +41,27 @@ pub(super) fn condition(points: &[(&Point, bool)], by_driver: bool) -> String {
         .or_else(|| told(false, one_term).map(|text| format!("not {text}")))
         .or_else(|| told(true, two_terms))
         .or_else(|| told(false, two_terms).map(|text| format!("not {text}")))
+        .or_else(|| by_device(points))
         .unwrap_or_else(|| counts_text(points))
+}
+
+/// A condition for each device where some points are as claimed; nothing where a device has none.
+fn by_device(points: &[(&Point, bool)]) -> Option<String> {
+    let devices: BTreeSet<&str> = points.iter().map(|(point, _)| point.device.as_str()).collect();
+    let mut told = Vec::new();
+    for device in devices {
+        let own: Vec<(&Point, bool)> =
+            points.iter().filter(|(point, _)| point.device == device).copied().collect();
+        let wanted: Vec<bool> = own.iter().map(|(_, holds)| *holds).collect();
+        if wanted.iter().all(|holds| *holds) {
+            told.push(format!("on {device}"));
+        } else if wanted.contains(&true) {
+            let attributes = attributes(&own, &wanted, false);
+            let term = one_term(&attributes, &wanted).or_else(|| two_terms(&attributes, &wanted));
+            told.push(format!("{} on {device}", term?));
+        }
+    }
+    Some(told.join(", and "))
 }
 
 /// How many points are as claimed, and one of them.

@@ -390,7 +390,11 @@ fn lines_along<'a>(points: &'a [Point], parameter: &str) -> Vec<Vec<(f64, &'a Po
     for point in points {
         let Some(at) = point.parameters.get(parameter).and_then(number_of) else { continue };
         match lines.iter_mut().find(|line| alike(line[0].1, point)) {
-            Some(line) => line.push((at, point)),
+            // Of a launch that was measured twice, at other clocks maybe, the last measurement stands with the others.
+            Some(line) => {
+                line.retain(|(there, _)| *there != at);
+                line.push((at, point));
+            }
             None => lines.push(vec![(at, point)]),
         }
     }
