@@ -12,8 +12,8 @@ use crate::fixtures;
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
 use crate::record::{
-    Backend, Block, BlockCode, Counter, DeviceKind, Instruction, MachineCode, Measurement, Output,
-    Run, Spread, Status, Trace, Value,
+    Backend, Block, BlockCode, Counter, DeviceKind, Instruction, KernelNote, MachineCode,
+    Measurement, Output, Run, Spread, Status, Tolerance, Trace, Value,
 };
 use crate::units::{Executions, Lanes, Nanoseconds, Ratio, Width};
 
@@ -324,15 +324,18 @@ fn tried(check: &Check, holds: bool) -> Verdict {
                 }
             }
         }
-        Check::Verified(Verified { of, wrong, .. }) => {
+        Check::Verified(Verified { of, wrong, within, .. }) => {
             let right = holds != *wrong;
+            let tolerance = within.map(|within| Tolerance { absolute: 0.0, relative: within });
+            run.kernels
+                .insert(of.kernel.clone(), KernelNote { tolerance, ..KernelNote::default() });
             for of in &each_of(of, &Quantity::Time) {
                 plant(&mut run, of, &Quantity::Time, 1.0);
                 let output = if right { Output::Verified } else { Output::Mismatch };
                 run.measurements.last_mut().unwrap().output = output;
             }
         }
-        Check::Fact(Fact { table, row, column, over, min, max, outcome, .. }) => {
+        Check::Fact(Fact { table, row, column, over, less, min, max, outcome, .. }) => {
             let value = match outcome {
                 Some(wanted) if holds => wanted.clone(),
                 Some(_) => "something else".to_owned(),
@@ -346,11 +349,14 @@ fn tried(check: &Check, holds: bool) -> Verdict {
                 cells[*column] = value;
             }
             let mut rows = vec![cells];
-            rows.extend(over.clone().map(|mut below| {
-                below.resize(*column, String::new());
-                below.push("1".to_owned());
-                below
-            }));
+            let other = |row: &Vec<String>, figure: &str| {
+                let mut cells = row.clone();
+                cells.resize(*column, String::new());
+                cells.push(figure.to_owned());
+                cells
+            };
+            rows.extend(over.iter().map(|row| other(row, "1")));
+            rows.extend(less.iter().map(|row| other(row, "0")));
             // A cell of the row's own says that the row is there: without it, nothing is decided.
             if *column < row.len() && !holds {
                 rows.clear();

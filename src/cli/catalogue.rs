@@ -44,9 +44,9 @@ pub(crate) fn choose<'a>(
         } else {
             let near = files_meant(path);
             format!(
-                "{meant}{shader} is a shader's name and no kernel of the catalogue, and there is no such file \
-                 in {}{near}\n`lanescope profile FILE` shows which lines of a shader waste lanes, and \
-                 `lanescope list` the catalogue's kernels",
+                "{meant}{shader} is a shader's name and no kernel of the catalogue; to see which of a shader's \
+                 lines waste lanes: lanescope profile {shader}\nThere is no such file in {}{near}; \
+                 `lanescope list` names the catalogue's kernels",
                 folder_text(path)
             )
         };
