@@ -378,7 +378,16 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     });
     let kernels_named = (count > UNNAMED_MAX)
         .then(|| dearest_sentence(kernels.iter().filter(|(_, points)| dearer(points))));
-    // Of each kernel its fullest axis first, then the others; of equals the dearest.
+    let mut grains = grain_texts(run, &kernels).into_iter();
+    // What the answer hangs on comes before the names.
+    sentences.extend(grains.next());
+    sentences.extend(kernels_named);
+    sentences.extend(grains);
+    sentences
+}
+
+/// Sentences about axes of grain: of each kernel its fullest axis first, then the others; of equals the dearest.
+fn grain_texts(run: &Run, kernels: &IndexMap<&str, Vec<(&WidthCost, CostRatio)>>) -> Vec<String> {
     let mut grains: Vec<(usize, GrainSentence)> = Vec::new();
     for points in kernels.values() {
         let mut of_kernel = grain_sentences(run, points);
@@ -386,12 +395,7 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
         grains.extend(of_kernel.into_iter().enumerate());
     }
     grains.sort_by(|(rank, a), (other_rank, b)| rank.cmp(other_rank).then(a.order(b)));
-    let mut grains = grains.into_iter().map(|(_, sentence)| sentence.text);
-    // What the answer hangs on comes before the names.
-    sentences.extend(grains.next());
-    sentences.extend(kernels_named);
-    sentences.extend(grains);
-    sentences
+    grains.into_iter().map(|(_, sentence)| sentence.text).collect()
 }
 
 /// Where along its axis of grain a kernel costs more at 64 lanes.
