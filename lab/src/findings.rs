@@ -39,7 +39,8 @@ claim. This page is made by `cargo run --release -p lab -- findings` from the co
 `lanescope claims ID --from RECORD…` by records.
 
 A claim *holds* where it is so at every point that was measured, is *contradicted* where a part of it is so at none, and
-*holds only where* a condition is met that tells the points apart. Times are judged with their intervals. Each row ends
+*holds only where* it is so at some points and not at others: with the condition that tells them apart, or where none does with
+their number. Times are judged with their intervals. Each row ends
 with the record of the figure that decided, and a command that measures it again; behind a time stands its interval. Of claims that say the opposite of each
 other, a sentence says which one the records support. The ledger has a *doubt* beside most claims: what counting, or another text, says
 against it. A doubt is judged as a claim is: it is *right*, *wrong*, or right only under a condition.

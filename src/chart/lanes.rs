@@ -123,8 +123,14 @@ pub(super) fn title(quantity: &str, part: &SummaryPart) -> String {
     let family = if part.family.is_empty() { String::new() } else { format!(", {}", part.family) };
     let form = part.form.as_ref().map_or(String::new(), |form| format!(" ({form})"));
     let kernel = only_kernel(part).map_or(String::new(), |kernel| format!(", {kernel}"));
-    let words =
-        if part.words.is_empty() { String::new() } else { format!(": {}", part.words.join(", ")) };
+    // What a sheet's launches lack says less than what they have.
+    let has: Vec<&str> = part
+        .words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !word.starts_with("without "))
+        .collect();
+    let words = if has.is_empty() { String::new() } else { format!(": {}", has.join(", ")) };
     format!("{quantity}{family}{kernel}{form}{words}")
 }
 

@@ -212,7 +212,8 @@ fn decide(
     records: &[Record],
     tables: &[FactTable],
 ) -> (Verdict, String, Vec<Figure>) {
-    let mut figures = Vec::new();
+    // The figures of what decides the verdict come first.
+    let mut figures: Vec<(u8, Figure)> = Vec::new();
     let (mut failed, mut limited, mut open, mut held) = (vec![], vec![], vec![], vec![]);
     for check in checks {
         let judgements = judgements(check, records, tables);
@@ -237,6 +238,12 @@ fn decide(
                 format!(": {}{interval}, claimed {}{place}", number(figure.value), figure.expected)
             })
         };
+        let rank = match outcome {
+            Outcome::Fails => 0,
+            Outcome::Where(_) => 1,
+            Outcome::Undecided => 2,
+            Outcome::Holds => 3,
+        };
         match outcome {
             Outcome::Fails => failed.push(format!("{}{}", check.says(), with_figure(Some(false)))),
             Outcome::Where(condition) => {
@@ -245,8 +252,10 @@ fn decide(
             Outcome::Undecided => open.push(needs_text(check)),
             Outcome::Holds => held.push(format!("{}{}", check.says(), with_figure(Some(true)))),
         }
-        figures.extend(shown);
+        figures.extend(shown.into_iter().map(|figure| (rank, figure)));
     }
+    figures.sort_by_key(|(rank, _)| *rank);
+    let figures = figures.into_iter().map(|(_, figure)| figure).collect();
     let reason = |parts: &[String]| parts.join("; ");
     if !failed.is_empty() {
         return (Verdict::Contradicted, reason(&failed), figures);

@@ -153,13 +153,13 @@ pub(crate) struct OccupancyArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) arch: Option<String>,
     /// 32-bit registers of an invocation; left out, they do not limit
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", requires = "arch")]
     pub(crate) registers: u32,
     /// Bytes of workgroup memory of a workgroup
-    #[arg(long, default_value_t = 0, value_name = "BYTES")]
+    #[arg(long, default_value_t = 0, value_name = "BYTES", requires = "arch")]
     pub(crate) workgroup_memory: u32,
     /// Invocations of a workgroup
-    #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 256, value_name = "N", requires = "arch", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) workgroup_size: u32,
     /// Print JSON
     #[arg(long, requires = "arch")]

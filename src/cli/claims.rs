@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use serde_json::json;
@@ -36,11 +36,24 @@ pub(crate) fn claims(arguments: &ClaimsArguments, out: &mut impl Write) -> Resul
         let (record, exit) = measure(&chosen, arguments)?;
         (vec![record], Vec::new(), exit)
     } else {
+        if let Some(id) = arguments.from.iter().find(|path| !path.exists() && is_id(&ledger, path))
+        {
+            let id = id.display();
+            let message = format!(
+                "{id} is a claim and no record: ids stand before --from, as in lanescope claims {id} --from RECORD"
+            );
+            return Err(Failure::message(Exit::BadInput, message));
+        }
         let (records, tables) = load(&arguments.from)?;
         (records, tables, Exit::Done)
     };
     print(&judge_all(&chosen, &records, &tables), arguments, out)?;
     Ok(exit)
+}
+
+/// Whether a path is a claim's id.
+fn is_id(ledger: &[Claim], path: &Path) -> bool {
+    ledger.iter().any(|claim| path == Path::new(&claim.id))
 }
 
 /// The claims that words choose: by id, by family of claims, by article, or by a kernel that their checks look at,

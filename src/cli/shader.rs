@@ -323,7 +323,15 @@ fn read_shader(path: &Path) -> Result<Vec<u8>, Failure> {
     }
     store::read_file(path, TEXT_BYTES_MAX).map_err(|error| {
         let hint = files_meant(path);
-        let message = format!("{} cannot be read: {error}{hint}", path.display());
+        let message = if path.exists() {
+            format!("{} cannot be read: {error}", path.display())
+        } else {
+            format!(
+                "{} cannot be read: there is no such file in {}{hint}",
+                path.display(),
+                folder_text(path)
+            )
+        };
         Failure::message(Exit::BadInput, message)
     })
 }
