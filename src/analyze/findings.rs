@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::names::write_count;
 use super::names::{device_label, list_text, parameters_text};
 use super::summary::{DeviceSummary, Summary, SummaryRow, summary};
 use crate::record::{Device, Flag, Output, Run, Status, Tag, TestedPart, flag};
@@ -61,16 +62,17 @@ pub(super) fn describe_trouble(summary: &Summary) -> Vec<String> {
     let count = |of: &dyn Fn(&SummaryRow) -> bool| rows().filter(|row| of(row)).count();
     let flagged = |tag: &Tag| count(&|row| flag::has(&row.flags, tag));
     let ways = [
-        (count(&|row| row.status == Status::Failed), ["did", "did"], "not finish"),
-        (flagged(&Tag::CooperativeLaunchRefused), ["was", "were"], "refused by the driver"),
-        (flagged(&Tag::LoopCutOff), ["was", "were"], "cut off in a loop by the device"),
-        (count(&|row| row.output == Output::Mismatch), ["has", "have"], "wrong outputs"),
+        (count(&|row| row.status == Status::Failed), "did", "did", "not finish"),
+        (flagged(&Tag::CooperativeLaunchRefused), "was", "were", "refused by the driver"),
+        (flagged(&Tag::LoopCutOff), "was", "were", "cut off in a loop by the device"),
+        (count(&|row| row.output == Output::Mismatch), "has", "have", "wrong outputs"),
     ];
     let found = ways.into_iter().filter(|(count, ..)| *count > 0);
     found
-        .map(|(count, [one, many], what)| {
-            let verb = if count == 1 { one } else { many };
-            format!("{count} launch{} {verb} {what}", if count == 1 { "" } else { "es" })
+        .map(|(count, one, many, what)| {
+            let launches =
+                write_count(count, &format!("launch {one}"), &format!("launches {many}"));
+            format!("{launches} {what}")
         })
         .collect()
 }

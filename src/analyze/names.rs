@@ -52,6 +52,11 @@ pub(super) fn list_text<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
+/// A count with its noun.
+pub(super) fn write_count(count: usize, text: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { text } else { many })
+}
+
 /// How many parameters are named as those that were varied, and how many words of one.
 const VARIED_MAX: usize = 4;
 

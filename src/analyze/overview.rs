@@ -13,6 +13,7 @@ use super::findings::describe_trouble;
 use super::machine;
 use super::names::{
     FORM, device, device_label, family, list_text, parameters_text, short_name, varied_text,
+    write_count,
 };
 use super::side_by_side::compiler_changes;
 use super::sizes::rate_sentences;
@@ -209,11 +210,6 @@ fn describe_counted_ratios(summary: &Summary) -> Option<String> {
         "Counted on {}, {kernel} costs {most} times the lane slots of {baseline}{least}.",
         list_text(&labels)
     ))
-}
-
-/// A count with its noun.
-fn write_count(count: usize, text: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { text } else { many })
 }
 
 fn rows(summary: &Summary) -> impl Iterator<Item = &SummaryRow> {

@@ -238,20 +238,25 @@ fn decide(
                 format!(": {}{interval}, claimed {}{place}", number(figure.value), figure.expected)
             })
         };
+        let said = |so: bool| format!("{}{}", check.says(), with_figure(Some(so)));
         let rank = match outcome {
-            Outcome::Fails => 0,
-            Outcome::Where(_) => 1,
-            Outcome::Undecided => 2,
-            Outcome::Holds => 3,
-        };
-        match outcome {
-            Outcome::Fails => failed.push(format!("{}{}", check.says(), with_figure(Some(false)))),
-            Outcome::Where(condition) => {
-                limited.push((condition, format!("{}{}", check.says(), with_figure(Some(false)))))
+            Outcome::Fails => {
+                failed.push(said(false));
+                0
             }
-            Outcome::Undecided => open.push(needs_text(check)),
-            Outcome::Holds => held.push(format!("{}{}", check.says(), with_figure(Some(true)))),
-        }
+            Outcome::Where(condition) => {
+                limited.push((condition, said(false)));
+                1
+            }
+            Outcome::Undecided => {
+                open.push(needs_text(check));
+                2
+            }
+            Outcome::Holds => {
+                held.push(said(true));
+                3
+            }
+        };
         figures.extend(shown.into_iter().map(|figure| (rank, figure)));
     }
     figures.sort_by_key(|(rank, _)| *rank);
