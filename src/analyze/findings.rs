@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::names::write_count;
-use super::names::{device_label, list_text, parameters_text};
+use super::names::{device_label, list_text, parameters_text, write_count};
 use super::summary::{DeviceSummary, Summary, SummaryRow, summary};
 use crate::record::{Device, Flag, Output, Run, Status, Tag, TestedPart, flag};
 
