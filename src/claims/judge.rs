@@ -206,6 +206,26 @@ fn doubt(claim: &Claim, records: &[Record], tables: &[FactTable]) -> (Option<Ver
     (Some(verdict), reason)
 }
 
+/// The first figure of `shown` that is as claimed (`as_claimed`) or not, in words: `: ` and the
+/// figure, its interval, what was claimed and the place; empty where there is none.
+fn deciding_figure(check: &Check, shown: &[Figure], as_claimed: bool) -> String {
+    let Some(figure) = shown.iter().find(|figure| figure.as_claimed == Some(as_claimed)) else {
+        return String::new();
+    };
+    let place = &figure.place;
+    if matches!(check, Check::Verified(_) | Check::Fact(Fact { outcome: Some(_), .. })) {
+        return format!(": {} ({place})", if as_claimed { "yes" } else { "no" });
+    }
+    let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
+    let [low, high] = figure.interval;
+    let interval = if number(low) == number(high) {
+        String::new()
+    } else {
+        format!(" ({} to {})", number(low), number(high))
+    };
+    format!(": {}{interval}, claimed {}{place}", number(figure.value), figure.expected)
+}
+
 /// The verdict of checks that all have to hold, why, and the figures.
 fn decide(
     checks: &[Check],
@@ -219,26 +239,7 @@ fn decide(
         let judgements = judgements(check, records, tables);
         let outcome = outcome(check, &judgements);
         let shown = representatives(judgements, is_some(check));
-        let with_figure = |wanted: Option<bool>| {
-            let fits = |figure: &&Figure| wanted.is_none() || figure.as_claimed == wanted;
-            shown.iter().find(fits).map_or_else(String::new, |figure| {
-                let place = &figure.place;
-                if matches!(check, Check::Verified(_) | Check::Fact(Fact { outcome: Some(_), .. }))
-                {
-                    let so = if figure.as_claimed == Some(true) { "yes" } else { "no" };
-                    return format!(": {so} ({place})");
-                }
-                let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
-                let [low, high] = figure.interval;
-                let interval = if number(low) == number(high) {
-                    String::new()
-                } else {
-                    format!(" ({} to {})", number(low), number(high))
-                };
-                format!(": {}{interval}, claimed {}{place}", number(figure.value), figure.expected)
-            })
-        };
-        let said = |so: bool| format!("{}{}", check.says(), with_figure(Some(so)));
+        let said = |so: bool| format!("{}{}", check.says(), deciding_figure(check, &shown, so));
         let rank = match outcome {
             Outcome::Fails => {
                 failed.push(said(false));
