@@ -481,7 +481,8 @@ fn time(run: &Run, measurement: &Measurement) -> Option<ProfileTime> {
 fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     let of_shader = measurement.trust.as_ref().map(|judged| judged.trust);
     if device.is_some_and(Device::is_simulator) {
-        let one_schedule = flag::has(&measurement.flags, &Tag::DependsOnSchedule);
+        let order = [Tag::DependsOnSchedule, Tag::DataRace];
+        let one_schedule = order.iter().any(|tag| flag::has(&measurement.flags, tag));
         match () {
             () if one_schedule => Trust::OneSchedule,
             () if decides(&measurement.made_up) => Trust::GeneratedData,

@@ -11,11 +11,11 @@ mod memory;
 mod options;
 mod widths;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::builder::styling::Style;
 
-use crate::analyze::{self, Advice, DeviceProfile, LineProfile, Profile};
+use crate::analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule};
 use crate::present;
 use crate::present::fit::{cut, fold, tabs, width_of};
 use crate::record::{Method, Status, Trust, flag};
@@ -80,7 +80,7 @@ pub(crate) fn figures(profile: &Profile, look: Look) -> String {
 }
 
 /// Writes what is known once other launches were tried as well: widths, advice; with them memory and the source.
-/// `advice` may hold other devices' too; the first device's is shown.
+/// Of further devices the advice is shown that the first device's leaves out.
 pub(crate) fn looks(profile: &Profile, advice: &[Advice], look: Look) -> String {
     let Some(first) = profile.first_counted() else { return String::new() };
     let mut text = memory::memory(first, look);
@@ -89,15 +89,18 @@ pub(crate) fn looks(profile: &Profile, advice: &[Advice], look: Look) -> String 
     }
     text += &widths::widths(profile, look);
     text += &advice_text(first, advice, look);
+    text += &other_advice(first, profile, advice, look);
     text += &source(profile, first, look);
     text += &options::options(profile, look);
     text += &answer_times_text(profile, look);
     text
 }
 
-/// Writes what is advised on the first device that counted.
+/// Writes what is advised on the first device that counted, then what is advised on others alone.
 pub(crate) fn advice(profile: &Profile, advice: &[Advice], look: Look) -> String {
-    profile.first_counted().map_or(String::new(), |first| advice_text(first, advice, look))
+    profile.first_counted().map_or(String::new(), |first| {
+        advice_text(first, advice, look) + &other_advice(first, profile, advice, look)
+    })
 }
 
 /// Writes each line's machine instructions, for every device that has them.
@@ -303,29 +306,8 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
         look.heading(&title)
     };
     let some = !here.is_empty();
-    for row in here {
-        let name = row.rule.name();
-        let widths: Vec<String> = row
-            .at_widths
-            .iter()
-            .filter(|(width, _)| *width != row.width)
-            .map(|(width, share)| format!("; {} at {width} lanes", text::percent(*share)))
-            .collect();
-        let saved = match row.saved_alone {
-            0 => row.modelled.as_ref().map_or_else(String::new, |said| format!(": {said}")),
-            _ => format!(
-                " saves {} subgroup operations ({}{})",
-                grouped_text(row.saved_operations),
-                percent(Some(row.gain_share)).trim_start(),
-                widths.concat()
-            ),
-        };
-        let said = fold(&format!("line {}: {name}{saved}", row.line), "  ", look.columns);
-        text += &said.replacen(name, &look.paint(orange().bold(), name), 1);
-        text.push('\n');
-        text += &format!("{}\n", fold(&visible(&row.sentence), "    ", look.columns));
-        let proof = format!("{} {}", row.reason, row.rule.remedy());
-        text += &format!("{}\n", look.faint(&fold(&visible(&proof), "    ", look.columns)));
+    for row in &here {
+        text += &card_text(row, look);
     }
     if !some {
         let looked = analyze::looked_at(device);
@@ -337,6 +319,55 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
     if some && device.column.method == Some(Method::Estimated) {
         let rests = format!("The other figures rest on {RESTS_ON_ESTIMATES}.");
         text += &format!("{}\n", look.faint(&fold(&rests, "  ", look.columns)));
+    }
+    text
+}
+
+/// A piece of advice: what it saves, what to do, and, faint, why.
+fn card_text(row: &Advice, look: Look) -> String {
+    let name = row.rule.name();
+    let widths: Vec<String> = row
+        .at_widths
+        .iter()
+        .filter(|(width, _)| *width != row.width)
+        .map(|(width, share)| format!("; {} at {width} lanes", text::percent(*share)))
+        .collect();
+    let saved = match row.saved_alone {
+        0 => row.modelled.as_ref().map_or_else(String::new, |said| format!(": {said}")),
+        _ => format!(
+            " saves {} subgroup operations ({}{})",
+            grouped_text(row.saved_operations),
+            percent(Some(row.gain_share)).trim_start(),
+            widths.concat()
+        ),
+    };
+    let said = fold(&format!("line {}: {name}{saved}", row.line), "  ", look.columns);
+    let proof = format!("{} {}", row.reason, row.rule.remedy());
+    format!(
+        "{}\n{}\n{}\n",
+        said.replacen(name, &look.paint(orange().bold(), name), 1),
+        fold(&visible(&row.sentence), "    ", look.columns),
+        look.faint(&fold(&visible(&proof), "    ", look.columns))
+    )
+}
+
+/// What is advised on further devices at lines, or of kinds, that the advice for the first leaves out.
+fn other_advice(first: &DeviceProfile, profile: &Profile, advice: &[Advice], look: Look) -> String {
+    let is_first = |card: &&Advice| card.device == first.column.device;
+    let known: BTreeSet<(Rule, u32)> =
+        advice.iter().filter(is_first).map(|card| (card.rule, card.line)).collect();
+    let mut text = String::new();
+    for device in &profile.devices {
+        let here = advice.iter().filter(|card| {
+            card.device == device.column.device
+                && !is_first(card)
+                && !known.contains(&(card.rule, card.line))
+        });
+        let cards: String = here.map(|card| card_text(card, look)).collect();
+        if !cards.is_empty() {
+            text += &look.heading(&format!("Advice for {} alone", device.column.label));
+            text += &cards;
+        }
     }
     text
 }

@@ -399,8 +399,8 @@ fn blame(chosen: &[Chosen]) -> Option<String> {
     let ways: Vec<String> = chosen.iter().map(way).collect();
     (!ways.is_empty()).then(|| {
         format!(
-            "What lies out of bounds may be the default launch's fault and not the shader's. It has: \
-             {}; --init writes a launch file to start from",
+            "What lies out of bounds, and what races, may be the default launch's fault and not the shader's. \
+             It has: {}; --init writes a launch file to start from",
             ways.join(", ")
         )
     })
@@ -469,11 +469,11 @@ fn finish(
     let gate = condition.is_some() && !arguments.watch;
     let stderr = &mut Outliving::new(gate, screen::stderr());
     tell_findings(run, stderr)?;
-    let out_of_bounds =
-        |flag: &Flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);
-    let bounds =
-        run.measurements.iter().any(|measurement| measurement.flags.iter().any(out_of_bounds));
-    if let Some(blame) = blame.as_ref().filter(|_| bounds) {
+    let may_be_ours = |flag: &Flag| {
+        matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds | Tag::DataRace)
+    };
+    let any = run.measurements.iter().any(|measurement| measurement.flags.iter().any(may_be_ours));
+    if let Some(blame) = blame.as_ref().filter(|_| any) {
         writeln!(stderr, "{blame}")?;
     }
     writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
@@ -488,7 +488,11 @@ fn finish(
         writeln!(stderr, "--fail-on: {violation}")?;
     }
     if condition.is_some() && violations.is_empty() {
-        writeln!(stderr, "--fail-on: the condition holds")?;
+        let most = run.measurements.iter().map(|measurement| measurement.schedules.len()).max();
+        let under = most.filter(|most| *most > 0).map_or_else(String::new, |most| {
+            format!(", under any of {}", present::count_text(most as u128 + 1, "schedule"))
+        });
+        writeln!(stderr, "--fail-on: nothing meets it{under}")?;
     }
     tell_limits(*condition, &profiles, run, stderr)?;
     Ok(match exit(recording) {

@@ -255,7 +255,7 @@ pub enum FillDescription {
         #[serde(default = "unit_range")]
         range: [Formula; 2],
     },
-    /// The nodes of a binary tree of boxes in the unit cube, depth first; 2 · leaves − 1 nodes.
+    /// The nodes of a binary tree of boxes in the unit cube; 2 · leaves − 1 nodes.
     Bvh {
         /// Leaves.
         leaves: Formula,
@@ -264,6 +264,10 @@ pub enum FillDescription {
         /// `"complete"` or `"random"`; the first where it is left out.
         #[serde(default)]
         tree: TreeShape,
+        /// Whether the right child of a node stands behind the left one, level by level; else nodes stand depth
+        /// first.
+        #[serde(default)]
+        siblings: bool,
     },
     /// One of several, by a parameter's value.
     Choice {

@@ -608,9 +608,12 @@ impl BufferBuilder<'_> {
                 of: *of,
                 range: [number(dark)?, number(light)?],
             },
-            FillDescription::Bvh { leaves, node, tree } => {
-                Pattern::Bvh { leaves: count(leaves)?, node: node.clone(), tree: *tree }
-            }
+            FillDescription::Bvh { leaves, node, tree, siblings } => Pattern::Bvh {
+                leaves: count(leaves)?,
+                node: node.clone(),
+                tree: *tree,
+                siblings: *siblings,
+            },
             FillDescription::Zero
             | FillDescription::Constant(_)
             | FillDescription::Uniform(_)

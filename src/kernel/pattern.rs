@@ -5,6 +5,8 @@
 //! little-endian. The same pattern, seed and length give the same bytes everywhere; other than of
 //! independent values, elements depend on the length as well.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use serde::{Deserialize, Serialize};
 
 use super::scalars::encode;
@@ -59,7 +61,7 @@ pub enum Pattern {
         /// The darkest value and the lightest.
         range: [f64; 2],
     },
-    /// The nodes of a binary tree of boxes, depth first, in a layout of 32-bit words.
+    /// The nodes of a binary tree of boxes in a layout of 32-bit words.
     Bvh {
         /// Leaves; there are 2 · leaves − 1 nodes.
         leaves: u64,
@@ -67,6 +69,9 @@ pub enum Pattern {
         node: Vec<NodeWord>,
         /// How it is cut.
         tree: TreeShape,
+        /// Whether the two children of a node stand side by side, the left one first, level by level; else a node
+        /// stands before its subtrees, the left one first.
+        siblings: bool,
     },
 }
 
@@ -126,12 +131,17 @@ pub enum NodeWord {
     Left,
     /// The number of the right child; 0 in a leaf.
     Right,
-    /// The number of the node behind this one's subtree, for walks without a stack.
+    /// The number of the node where a walk goes on behind this one's subtree, for walks without a stack; the
+    /// number of nodes behind the last one.
     Skip,
     /// The first leaf below, counted from the left; in a leaf its own number.
     First,
     /// How many leaves lie below; 1 in a leaf.
     Count,
+    /// 1 in a leaf, and 0 elsewhere: how many things a leaf holds, in layouts that tell leaves by it.
+    LeafCount,
+    /// In a leaf its own number among the leaves, elsewhere the number of the left child.
+    LeftOrFirst,
     /// 1 in a leaf, 0 elsewhere.
     Leaf,
     /// 0.
@@ -197,8 +207,8 @@ pub(super) fn write(
                 shade(*of, index % (*width).max(1), index / (*width).max(1), *width, random);
             dark + (light - dark) * value
         }),
-        Pattern::Bvh { leaves, node, tree } => {
-            let words = nodes(*leaves, node, *tree, random);
+        Pattern::Bvh { leaves, node, tree, siblings } => {
+            let words = nodes(*leaves, node, (*tree, *siblings), random);
             for (word, value) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
                 *word = value.to_le_bytes();
             }
@@ -281,53 +291,48 @@ fn shade(of: Picture, x: u64, y: u64, width: u64, random: &dyn Fn(u64) -> u64) -
     }
 }
 
-/// The words of a tree's nodes.
+/// A node whose words are to be written.
+struct Open {
+    number: u64,
+    /// The first leaf below, and how many there are.
+    first: u64,
+    count: u64,
+    /// Where a walk goes on behind it.
+    skip: u64,
+    low: [f64; 3],
+    high: [f64; 3],
+}
+
+/// The words of a tree's nodes, in the order of their numbers.
 fn nodes(
     leaves: u64,
     layout: &[NodeWord],
-    tree: TreeShape,
+    (tree, siblings): (TreeShape, bool),
     random: &dyn Fn(u64) -> u64,
 ) -> Vec<u32> {
-    struct Open {
-        number: u64,
-        first: u64,
-        count: u64,
-        low: [f64; 3],
-        high: [f64; 3],
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "nodes of a buffer; boxes are f32")]
-    let (word, float) = (|number: u64| number as u32, |value: f64| (value as f32).to_bits());
-    let mut words = Vec::new();
-    let root = Open { number: 0, first: 0, count: leaves, low: [0.0; 3], high: [1.0; 3] };
-    let mut open = if leaves == 0 { Vec::new() } else { vec![root] };
-    while let Some(Open { number, first, count, low, high }) = open.pop() {
-        let leaf = count == 1;
+    let mut words: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    let skip = (2 * leaves).saturating_sub(1);
+    let root = Open { number: 0, first: 0, count: leaves, skip, low: [0.0; 3], high: [1.0; 3] };
+    let mut open = VecDeque::new();
+    open.extend((leaves > 0).then_some(root));
+    let mut next = 1;
+    while let Some(node) = if siblings { open.pop_front() } else { open.pop_back() } {
+        let Open { number, first, count, skip, low, high } = node;
         let left = match tree {
-            _ if leaf => 0,
+            _ if count == 1 => 0,
             TreeShape::Complete => count / 2,
             TreeShape::Random => 1 + random(number) % (count - 1),
         };
-        let children = if leaf { [0, 0] } else { [number + 1, number + 2 * left] };
-        for part in layout {
-            words.push(match part {
-                NodeWord::MinX => float(low[0]),
-                NodeWord::MinY => float(low[1]),
-                NodeWord::MinZ => float(low[2]),
-                NodeWord::MaxX => float(high[0]),
-                NodeWord::MaxY => float(high[1]),
-                NodeWord::MaxZ => float(high[2]),
-                NodeWord::Left => word(children[0]),
-                NodeWord::Right => word(children[1]),
-                NodeWord::Skip => word(number + 2 * count - 1),
-                NodeWord::First => word(first),
-                NodeWord::Count => word(count),
-                NodeWord::Leaf => u32::from(leaf),
-                NodeWord::Zero => 0,
-            });
-        }
-        if leaf {
+        let children = match count {
+            1 => [0, 0],
+            _ if siblings => [next, next + 1],
+            _ => [number + 1, number + 2 * left],
+        };
+        words.insert(number, layout.iter().map(|part| word(*part, &node, children)).collect());
+        if count == 1 {
             continue;
         }
+        next += 2;
         // Along the longest side, in proportion to the leaves on either.
         let side = |axis: &usize| high[*axis] - low[*axis];
         let axis = (0..3).max_by(|a, b| side(a).total_cmp(&side(b))).unwrap_or(0);
@@ -335,16 +340,43 @@ fn nodes(
         let (mut middle_high, mut middle_low) = (high, low);
         middle_high[axis] = cut;
         middle_low[axis] = cut;
-        open.push(Open {
+        let number = children[0];
+        let near = Open { number, first, count: left, skip: children[1], low, high: middle_high };
+        let far = Open {
             number: children[1],
             first: first + left,
             count: count - left,
+            skip,
             low: middle_low,
             high,
-        });
-        open.push(Open { number: children[0], first, count: left, low, high: middle_high });
+        };
+        // What is pushed last is taken first, but for siblings.
+        open.extend(if siblings { [near, far] } else { [far, near] });
     }
-    words
+    words.into_values().flatten().collect()
+}
+
+/// A word of a node.
+fn word(part: NodeWord, node: &Open, children: [u64; 2]) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "nodes of a buffer; boxes are f32")]
+    let (word, float) = (|number: u64| number as u32, |value: f64| (value as f32).to_bits());
+    let leaf = node.count == 1;
+    match part {
+        NodeWord::MinX => float(node.low[0]),
+        NodeWord::MinY => float(node.low[1]),
+        NodeWord::MinZ => float(node.low[2]),
+        NodeWord::MaxX => float(node.high[0]),
+        NodeWord::MaxY => float(node.high[1]),
+        NodeWord::MaxZ => float(node.high[2]),
+        NodeWord::Left => word(children[0]),
+        NodeWord::Right => word(children[1]),
+        NodeWord::Skip => word(node.skip),
+        NodeWord::First => word(node.first),
+        NodeWord::LeftOrFirst => word(if leaf { node.first } else { children[0] }),
+        NodeWord::Count => word(node.count),
+        NodeWord::Leaf | NodeWord::LeafCount => u32::from(leaf),
+        NodeWord::Zero => 0,
+    }
 }
 
 #[cfg(test)]

@@ -260,8 +260,8 @@ impl Trust {
             Self::Unknown => "no passed self-test says that this driver counts the shader right",
             Self::Estimated => "counted without subgroup operations",
             Self::OneSchedule => {
-                "workgroups read what others write in the same dispatch: another order of them may \
-                 give other counts"
+                "workgroups read what others write in the same dispatch, or invocations race for a word: \
+                 another order of them may give other counts"
             }
             Self::GeneratedData => {
                 "exact for data that were made up, which branches follow: other data may give other \

@@ -234,8 +234,9 @@ impl Case {
             Edit::Key { expression, functions } => {
                 let ordered = ordered(&self.source, expression, functions, launch);
                 let data = format!("{}\n{}", self.data, ordered.data);
-                let dispatches =
-                    format!("{}{}", ordered.dispatches, dispatch("main", self.groups.as_deref()));
+                // The edit asks for `y`, by which a launch without workgroups would be given rows.
+                let own = dispatch("main", Some(&ordered.workgroups));
+                let dispatches = format!("{}{own}", ordered.dispatches);
                 let launch = self.launch(&ordered.source, &data, &dispatches);
                 Edited { launch, own_line: Some(ordered.own_line) }
             }
@@ -255,6 +256,8 @@ struct Ordered {
     source: String,
     data: String,
     dispatches: String,
+    /// The workgroups of the shader as it is, by axis.
+    workgroups: String,
     own_line: u32,
 }
 
@@ -331,6 +334,7 @@ fn ordered_by_rank(@builtin(global_invocation_id) place: vec3u) {{
         source: format!("{before}{own}{body}{passes}"),
         data: format!("{}{}", buffer("ordered_keys"), buffer("ordered_places")),
         dispatches: format!("{}{}", pass("ordered_by_key"), pass("ordered_by_rank")),
+        workgroups: format!("{columns}, {rows}, {layers}"),
         own_line,
     }
 }

@@ -134,7 +134,10 @@ fn short(rule: Rule) -> &'static str {
 /// The card of the barrier at which most is waited.
 fn wait(device: &DeviceProfile, width: Width, view: &MemoryView) -> Option<Advice> {
     let Ratio(waited) = view.waited.filter(|waited| waited.0 >= WAIT_MIN)?;
-    let worst = view.waits.iter().max_by_key(|wait| wait.waited_operations)?;
+    // From the first line on that follows the order of workgroups, waits are one schedule's figures.
+    let first = device.schedule_lines().first().copied().unwrap_or(u32::MAX);
+    let known = view.waits.iter().filter(|wait| wait.line < first);
+    let worst = known.max_by_key(|wait| wait.waited_operations)?;
     let share = ratio(worst.waited_operations.into(), worst.operations.into())?;
     let reason = format!(
         "In a model of no particular machine a workgroup takes from one barrier to the next as long as \

@@ -95,7 +95,7 @@ fn a_tree_s_children_lie_in_their_parent_and_every_leaf_is_reached() {
     use NodeWord::*;
     let node = vec![MinX, MinY, MinZ, MaxX, MaxY, MaxZ, Left, Right, Skip, First, Count, Leaf];
     for tree in [TreeShape::Complete, TreeShape::Random] {
-        let pattern = Pattern::Bvh { leaves: 100, node: node.clone(), tree };
+        let pattern = Pattern::Bvh { leaves: 100, node: node.clone(), tree, siblings: false };
         let words = words(&pattern, 199 * node.len(), 5);
         let nodes: Vec<&[u32]> = words.chunks(node.len()).collect();
         let bound = |node: &[u32], at: usize| f32::from_bits(node[at]);
@@ -124,5 +124,34 @@ fn a_tree_s_children_lie_in_their_parent_and_every_leaf_is_reached() {
             TreeShape::Complete => assert_eq!(deepest, 8),
             TreeShape::Random => assert!(deepest > 8),
         }
+    }
+}
+
+#[test]
+fn siblings_stand_side_by_side_and_a_walk_by_skips_meets_every_node_once() {
+    use NodeWord::*;
+    let node = vec![LeftOrFirst, LeafCount, Skip, Right, Count];
+    for (tree, siblings) in
+        [(TreeShape::Complete, true), (TreeShape::Random, true), (TreeShape::Random, false)]
+    {
+        let pattern = Pattern::Bvh { leaves: 50, node: node.clone(), tree, siblings };
+        let words = words(&pattern, 99 * node.len(), 5);
+        let nodes: Vec<&[u32]> = words.chunks(node.len()).collect();
+        let (mut at, mut met, mut leaves) = (0, 0, 0);
+        while at < nodes.len() {
+            met += 1;
+            let node = nodes[at];
+            if node[1] == 1 {
+                assert_eq!((node[0], node[4]), (leaves, 1), "leaves come from the left");
+                leaves += 1;
+                at = node[2] as usize;
+                continue;
+            }
+            assert!(!siblings || node[3] == node[0] + 1);
+            let below = nodes[node[0] as usize][4] + nodes[node[3] as usize][4];
+            assert_eq!(below, node[4]);
+            at = node[0] as usize;
+        }
+        assert_eq!((met, leaves), (99, 50));
     }
 }

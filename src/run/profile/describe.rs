@@ -11,9 +11,9 @@ use crate::kernel::format::{
     BufferDescription, DefaultWord, DispatchDescription, FillDescription, Formula,
     ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
-use crate::kernel::pattern::Lengths;
-use crate::layout::{Leaf, Shape};
-use crate::program::{Interface, Resource};
+use crate::kernel::pattern::{Lengths, NodeWord, TreeShape};
+use crate::layout::{Field, Leaf, Shape};
+use crate::program::{Held, Interface, Resource};
 
 /// Elements of a row in the mean, where offsets are made up.
 const ROW_LENGTH: u64 = 8;
@@ -71,9 +71,9 @@ pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
     described
 }
 
-/// Describes a buffer that holds offsets, and those that are indexed by them, where nobody else does: rows
-/// of 8 elements in the mean.
-pub fn offsets(buffer: &mut BufferDescription, resource: &Resource, walked: &[String]) {
+/// Describes a buffer whose use tells what it holds, where nobody else does: offsets, with the buffers that are indexed
+/// by them (rows of 8 elements in the mean), places as a permutation, keys in order.
+pub fn held(buffer: &mut BufferDescription, resource: &Resource, walked: &[String]) {
     let whole = resource.shape.uniform_scalar();
     let runtime = matches!(resource.shape, Shape::Array { count: None, .. });
     let (true, Some((scalar, atomic))) = (runtime, whole) else { return };
@@ -83,14 +83,92 @@ pub fn offsets(buffer: &mut BufferDescription, resource: &Resource, walked: &[St
             _ => 1,
         };
         buffer.elements = Some(text(format!("{} * n", ROW_LENGTH * each)));
-    } else if resource.offsets_into.is_some() && !scalar.is_float() && !atomic {
-        buffer.elements = Some(text("n + 1"));
-        buffer.fill = FillDescription::Offsets {
-            last: text(format!("{ROW_LENGTH} * n")),
-            lengths: Lengths::Uniform,
-            exponent: Formula::Integer(2),
-        };
+        return;
     }
+    let high = if scalar.is_float() { Formula::Integer(1) } else { text("n") };
+    match &resource.held {
+        _ if atomic => {}
+        Held::Offsets { .. } if !scalar.is_float() => {
+            buffer.elements = Some(text("n + 1"));
+            buffer.fill = FillDescription::Offsets {
+                last: text(format!("{ROW_LENGTH} * n")),
+                lengths: Lengths::Uniform,
+                exponent: Formula::Integer(2),
+            };
+        }
+        Held::Places if !scalar.is_float() => buffer.fill = FillDescription::Permutation,
+        Held::SortedKeys => {
+            let range = [Formula::Integer(0), high];
+            buffer.fill = FillDescription::Sorted { range, moved: Formula::Integer(0) };
+        }
+        _ => {}
+    }
+}
+
+/// Describes a buffer of nodes as a tree of boxes, where its fields are those of one: two vectors of three
+/// floats, the lower and the upper corner, and integers whose names say what they hold.
+pub fn tree(buffer: &mut BufferDescription, resource: &Resource) {
+    let (Held::Nodes, Some(node)) = (&resource.held, node_words(&resource.shape)) else { return };
+    buffer.scalar = Some(ScalarType::U32);
+    buffer.elements = Some(text(format!("{} * n", node.len())));
+    let siblings = !node.contains(&NodeWord::Right) && !node.contains(&NodeWord::Skip);
+    buffer.fill = FillDescription::Bvh {
+        leaves: text("floor((n + 1) / 2)"),
+        node,
+        tree: TreeShape::Complete,
+        siblings,
+    };
+}
+
+/// The words of a node, in order; `None` if one is not known by its name, or the corners are missing.
+fn node_words(shape: &Shape) -> Option<Vec<NodeWord>> {
+    let Shape::Array { element, stride, count: None } = shape else { return None };
+    let Shape::Struct { fields, .. } = &**element else { return None };
+    let mut words = vec![NodeWord::Zero; usize::try_from(stride / 4).ok().filter(|n| *n <= 32)?];
+    let lowered = |field: &Field| field.name.to_lowercase();
+    let has = |parts: &[&str]| {
+        fields.iter().any(|field| parts.iter().any(|part| lowered(field).contains(part)))
+    };
+    let (counted, marked) = (has(&["count", "num"]), has(&["leaf"]));
+    let mut corners = 0;
+    let mut children = 0;
+    for field in fields {
+        let at = usize::try_from(field.offset / 4).ok()?;
+        let name = lowered(field);
+        let is = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        let here = match &field.shape {
+            Shape::Vector { scalar: ScalarType::F32, components: 3 } => {
+                corners += 1;
+                match corners {
+                    1 => vec![NodeWord::MinX, NodeWord::MinY, NodeWord::MinZ],
+                    2 => vec![NodeWord::MaxX, NodeWord::MaxY, NodeWord::MaxZ],
+                    _ => return None,
+                }
+            }
+            Shape::Scalar { scalar: ScalarType::U32 | ScalarType::I32, atomic: false } => {
+                vec![match () {
+                    () if is(&["pad"]) => NodeWord::Zero,
+                    () if is(&["count", "num"]) => NodeWord::LeafCount,
+                    () if is(&["leaf"]) => NodeWord::Leaf,
+                    () if is(&["skip", "miss", "escape", "next"]) => NodeWord::Skip,
+                    () if is(&["right"]) => NodeWord::Right,
+                    () if is(&["left", "child"]) && counted => NodeWord::LeftOrFirst,
+                    () if is(&["left", "child"]) => NodeWord::Left,
+                    () if !is(&["first", "start", "offset"]) => return None,
+                    () if has(&["left", "child"]) => NodeWord::First,
+                    () if counted || marked => NodeWord::LeftOrFirst,
+                    () => return None,
+                }]
+            }
+            _ => return None,
+        };
+        children += here
+            .iter()
+            .filter(|word| matches!(word, NodeWord::Left | NodeWord::LeftOrFirst | NodeWord::Skip))
+            .count();
+        words.get_mut(at..at + here.len())?.copy_from_slice(&here);
+    }
+    (corners == 2 && children > 0).then_some(words)
 }
 
 /// How many scalars an array holds, padding included, and its length in elements.
@@ -190,6 +268,15 @@ pub fn dispatch(interface: &Interface, workgroups: Option<[u32; 3]>) -> Dispatch
             WorkgroupsDescription::Grid(given.map(|count| Formula::Integer(i64::from(count))))
         }
         (None, 1) => WorkgroupsDescription::Count(text(format!("ceil(n / {x})"))),
+        // Rows that follow one another: an element for each invocation.
+        (None, 2) if interface.row_length.is_some() => {
+            let length = interface.row_length.unwrap_or(1);
+            WorkgroupsDescription::Grid([
+                text(format!("ceil(min(n, {length}) / {x})")),
+                text(format!("ceil(ceil(n / {length}) / {y})")),
+                Formula::Integer(1),
+            ])
+        }
         (None, 2) => WorkgroupsDescription::Grid([
             text(format!("ceil(sqrt(n) / {x})")),
             text(format!("ceil(sqrt(n) / {y})")),

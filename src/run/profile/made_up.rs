@@ -14,6 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ProfileRequest;
+use crate::kernel::format::Formula;
 use crate::kernel::scalars::decode;
 use crate::kernel::{Buffer, Fill, FillDescription, Launch};
 use crate::layout::Shape;
@@ -137,14 +138,18 @@ fn find_constants(
     (!found.constants.is_empty()).then_some(found)
 }
 
-/// Whether a fill asks for random values and nothing more; of offsets, for rows whose lengths nobody chose.
+/// Whether a fill is what lanescope chooses by itself: random values, rows whose lengths nobody chose, keys in
+/// order, places, a tree with as many leaves on either side.
 fn is_unstructured(fill: &FillDescription) -> bool {
-    use crate::kernel::pattern::Lengths;
+    use crate::kernel::pattern::{Lengths, TreeShape};
     matches!(
         fill,
         FillDescription::Default
             | FillDescription::Uniform(_)
             | FillDescription::Offsets { lengths: Lengths::Uniform, .. }
+            | FillDescription::Sorted { moved: Formula::Integer(0), .. }
+            | FillDescription::Permutation
+            | FillDescription::Bvh { tree: TreeShape::Complete, .. }
     )
 }
 

@@ -39,7 +39,7 @@ use crate::kernel::{
     Description, DeviceClass, Kernel, KernelError, KernelLanguage, Launch, Surroundings,
     Workgroups, launch, names,
 };
-use crate::program::{BindingAccess, Interface, Overrides, Parsed, ProgramError, Resource};
+use crate::program::{BindingAccess, Held, Interface, Overrides, Parsed, ProgramError, Resource};
 use crate::record::Value;
 use crate::run::launched::parse;
 
@@ -467,6 +467,16 @@ fn least_common_multiple(a: u64, b: u64) -> u64 {
     a / x.max(1) * b
 }
 
+/// The buffers whose rows begin where a buffer says.
+fn walked_from(held: &Held) -> impl Iterator<Item = &String> {
+    match held {
+        Held::Offsets { into } => Some(into),
+        _ => None,
+    }
+    .into_iter()
+    .flatten()
+}
+
 /// Describes what the launch file leaves out.
 fn fill_in(
     description: &mut Description,
@@ -479,11 +489,12 @@ fn fill_in(
     let given = |name: &str| description.buffers.iter().any(|buffer| buffer.name == name);
     let made = resources.iter().filter(|resource| !given(&resource.name));
     let walked: Vec<String> =
-        made.clone().filter_map(|resource| resource.offsets_into.clone()).flatten().collect();
+        made.clone().flat_map(|resource| walked_from(&resource.held)).cloned().collect();
     let mut added = Vec::new();
     for resource in made {
         let mut buffer = describe::buffer(resource, dimensions);
-        describe::offsets(&mut buffer, resource, &walked);
+        describe::held(&mut buffer, resource, &walked);
+        describe::tree(&mut buffer, resource);
         added.push(buffer);
     }
     description.buffers.extend(added);

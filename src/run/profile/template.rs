@@ -18,7 +18,8 @@ use crate::kernel::texture_description::{
     SamplerDescription, TexelFillDescription, TextureDescription,
 };
 use crate::program::{
-    BindingAccess, BoundSampler, BoundTexture, Interface, Override, OverrideKind, Parsed, Resource,
+    BindingAccess, BoundSampler, BoundTexture, Held, Interface, Override, OverrideKind, Parsed,
+    Resource,
 };
 use crate::texture::{Filter, TextureAccess, TextureClass};
 
@@ -205,7 +206,11 @@ fn render_buffer(
     if !buffer.scalars.is_empty() {
         return writeln!(out, "scalars = {}", scalars(&buffer.scalars));
     }
-    match &buffer.fill {
+    render_fill(out, &buffer.fill, resource.map_or(&Held::Unknown, |resource| &resource.held))
+}
+
+fn render_fill(out: &mut String, fill: &FillDescription, held: &Held) -> std::fmt::Result {
+    match fill {
         FillDescription::Zero => writeln!(out, "fill = \"zero\""),
         FillDescription::Constant(value) => {
             writeln!(out, "fill = {{ constant = {} }}", formula(value))
@@ -215,10 +220,10 @@ fn render_buffer(
         }
         FillDescription::Uniform([low, high]) => writeln!(
             out,
-            "fill = {{ uniform = [{}, {}] }} # or \"zero\", {{ series = {{ first = 0, step = 1 }} }}, \
-             {{ file = \"data.npy\" }}",
+            "fill = {{ uniform = [{}, {}] }} # {}",
             formula(low),
-            formula(high)
+            formula(high),
+            others(held)
         ),
         FillDescription::Series { first, step } => writeln!(
             out,
@@ -233,16 +238,52 @@ fn render_buffer(
              \"power_law\": where rows begin",
             formula(last)
         ),
+        FillDescription::Permutation => {
+            writeln!(out, "fill = \"permutation\" # places that are written: each once")
+        }
+        FillDescription::Sorted { range: [low, high], .. } => writeln!(
+            out,
+            "fill = {{ sorted = {{ range = [{}, {}], moved = 0 }} }} # keys in order; moved = 0.05: nearly",
+            formula(low),
+            formula(high)
+        ),
+        FillDescription::Bvh { leaves, node, siblings, .. } => {
+            let words: Vec<String> =
+                node.iter().map(|word| serde_json::to_string(word).unwrap_or_default()).collect();
+            writeln!(
+                out,
+                "fill = {{ bvh = {{ leaves = {}, node = [{}], tree = \"complete\", siblings = {siblings} }} }} \
+                 # or \"random\"",
+                formula(leaves),
+                words.join(", ")
+            )
+        }
         // A template is written from the shader alone, which asks for none of these.
         FillDescription::Skewed { .. }
         | FillDescription::Choice { .. }
         | FillDescription::Offsets { .. }
-        | FillDescription::Permutation
-        | FillDescription::Sorted { .. }
         | FillDescription::Zipf { .. }
         | FillDescription::Points { .. }
-        | FillDescription::Image { .. }
-        | FillDescription::Bvh { .. } => Ok(()),
+        | FillDescription::Image { .. } => Ok(()),
+    }
+}
+
+/// Other fills for numbers that are random, as a comment: those that their use suggests.
+fn others(held: &Held) -> &'static str {
+    match held {
+        Held::Bins => {
+            "numbers of bins; where few are common: { zipf = { ids = \"n\", exponent = 1 } }"
+        }
+        Held::Nodes => {
+            "numbers of other elements; each once: \"permutation\"; boxes: bvh; { file = \"tree.npy\" }"
+        }
+        Held::Pixels => {
+            "pixels; smooth: { image = { width = \"floor(sqrt(n))\", of = \"noise\" } }, or gradient, checkers; \
+             { file = \"a.npy\" }"
+        }
+        Held::Unknown | Held::Offsets { .. } | Held::Places | Held::SortedKeys => {
+            "or \"zero\", { series = { first = 0, step = 1 } }, { file = \"data.npy\" }"
+        }
     }
 }
 

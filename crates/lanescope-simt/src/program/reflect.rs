@@ -8,6 +8,7 @@ use naga::{AddressSpace, ArraySize, Handle, Scalar, ScalarKind, Type, TypeInner}
 
 use super::bound::{Bound, BoundSampler, BoundTexture};
 use super::error::ProgramError;
+use super::held::Held;
 use super::overrides::{Override, OverrideKind};
 use super::parsed::{Parsed, Program};
 use crate::layout::{Field, ScalarType, Shape};
@@ -21,6 +22,8 @@ pub struct Interface {
     pub workgroup_size: [u32; 3],
     /// The last axis whose component of `global_invocation_id` the entry point takes, from 1 for x.
     pub last_axis: u32,
+    /// How many elements a row of the grid has, where y counts only as rows of so many: `y * 1024 + x`.
+    pub row_length: Option<u64>,
     /// The buffers that it uses, by group and binding.
     pub resources: Vec<Resource>,
     /// The textures that it uses, by group and binding.
@@ -50,9 +53,8 @@ pub struct Resource {
     pub shape: Shape,
     /// The least size in bytes that holds it, with one element of a run-time array.
     pub size_min: u64,
-    /// Where it is read at i and at i + 1, and a condition follows what it holds: the buffers that are indexed by
-    /// that. It then holds offsets, as where the rows of a sparse matrix begin.
-    pub offsets_into: Option<Vec<String>>,
+    /// What it holds, as far as its use tells.
+    pub held: Held,
 }
 
 /// How a shader may access a buffer.
@@ -141,9 +143,9 @@ impl Program {
         let info = self.info().get_entry_point(0);
         let mut resources = Vec::new();
         let Bound { buffers, textures, samplers } = self.bound()?;
-        let offsets = super::offsets::find_offsets(self.module());
         let deciding = self.find_deciding();
         let decides = |name: &str| deciding.get(name).is_some_and(|d| !d.conditions.is_empty());
+        let mut held = super::held::find_held(self.module(), &decides);
         for binding in buffers {
             let uses = info[binding.handle];
             let access = match (binding.uniform, binding.writable) {
@@ -151,9 +153,8 @@ impl Program {
                 (false, false) => BindingAccess::Read,
                 (false, true) => BindingAccess::ReadWrite,
             };
-            let walked = offsets.get(&binding.name).filter(|_| decides(&binding.name));
             resources.push(Resource {
-                offsets_into: walked.map(|names| names.iter().cloned().collect()),
+                held: held.remove(&binding.name).unwrap_or_default(),
                 line: self.line(binding.handle),
                 shape: self.shape(binding.handle)?,
                 name: binding.name,
@@ -172,6 +173,7 @@ impl Program {
             entry_point: self.entry_point().name.clone(),
             workgroup_size: self.workgroup_size(),
             last_axis: super::axes::last_axis(self.module(), self.entry_point()),
+            row_length: super::axes::row_length(self.module(), self.entry_point()),
             resources,
             textures,
             samplers,
