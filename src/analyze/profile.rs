@@ -244,34 +244,28 @@ impl Profile {
         let all = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty())?;
         let constants: Vec<&MadeUp> =
             all.iter().filter(|part| !part.constants.is_empty()).collect();
-        let made_up: Vec<&MadeUp> =
-            all.iter().filter(|part| part.constants.is_empty() && !part.zeros).collect();
-        let said = |what: fn(&MadeUp) -> &Vec<u32>, words: [&str; 2]| {
-            let lines: BTreeSet<u32> =
-                made_up.iter().flat_map(|buffer| what(buffer).clone()).collect();
-            let of = made_up.iter().filter(|buffer| !what(buffer).is_empty());
-            let buffers: Vec<&str> = of.map(|buffer| buffer.buffer.as_str()).collect();
-            let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
-            let (line, follow) =
-                if numbers.len() == 1 { ("line", words[0]) } else { ("lines", words[1]) };
-            (!numbers.is_empty()).then(|| {
-                let (lines, buffers) = (numbers.join(", "), buffers.join(", "));
-                format!("{follow} {line} {lines} from {buffers}")
-            })
+        let random = |asked: bool| -> Vec<&MadeUp> {
+            let made = all.iter().filter(|part| part.constants.is_empty() && !part.zeros);
+            made.filter(|part| part.asked == asked).collect()
         };
-        let branches =
-            said(|buffer| &buffer.conditions, ["the branch or loop on", "branches and loops on"]);
-        let indices = said(|buffer| &buffer.indices, ["the index on", "indices on"]);
-        let parts: Vec<String> = branches.into_iter().chain(indices).collect();
-        let random = (!parts.is_empty()).then(|| {
+        let nobodys = decided_by(&random(false)).map(|decided| {
             format!(
-                "Random values decide here: {}. Real data may give other figures: name a file of yours, or \
-                 describe how they are distributed, in a launch file",
-                parts.join("; ")
+                "Random values decide here: {decided}. Real data may give other figures: name a file of yours, or \
+                 describe how they are distributed, in a launch file"
+            )
+        });
+        let asked = decided_by(&random(true)).map(|decided| {
+            format!(
+                "Random values as the launch file distributes them decide here: {decided}. Figures of another \
+                 distribution are others"
             )
         });
         let zeros: Vec<&MadeUp> = all.iter().filter(|part| part.zeros).collect();
-        let sentences = random.into_iter().chain(zeros_note(&zeros)).chain(chosen_note(&constants));
+        let sentences = nobodys
+            .into_iter()
+            .chain(asked)
+            .chain(zeros_note(&zeros))
+            .chain(chosen_note(&constants));
         let sentences: Vec<String> = sentences.collect();
         (!sentences.is_empty()).then(|| sentences.join(". "))
     }
@@ -493,6 +487,27 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     } else {
         of_shader.or(device.and_then(|device| device.trust)).unwrap_or(Trust::Unknown)
     }
+}
+
+/// Which branches, loops and indices follow the contents of these buffers; `None` if none do.
+fn decided_by(made_up: &[&MadeUp]) -> Option<String> {
+    let said = |what: fn(&MadeUp) -> &Vec<u32>, words: [&str; 2]| {
+        let lines: BTreeSet<u32> = made_up.iter().flat_map(|buffer| what(buffer).clone()).collect();
+        let of = made_up.iter().filter(|buffer| !what(buffer).is_empty());
+        let buffers: Vec<&str> = of.map(|buffer| buffer.buffer.as_str()).collect();
+        let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
+        let (line, follow) =
+            if numbers.len() == 1 { ("line", words[0]) } else { ("lines", words[1]) };
+        (!numbers.is_empty()).then(|| {
+            let (lines, buffers) = (numbers.join(", "), buffers.join(", "));
+            format!("{follow} {line} {lines} from {buffers}")
+        })
+    };
+    let branches =
+        said(|buffer| &buffer.conditions, ["the branch or loop on", "branches and loops on"]);
+    let indices = said(|buffer| &buffer.indices, ["the index on", "indices on"]);
+    let parts: Vec<String> = branches.into_iter().chain(indices).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Says which buffers were filled with zeros that something follows; `None` if none were.

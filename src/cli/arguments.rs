@@ -292,7 +292,7 @@ pub(crate) struct LaunchArguments {
     /// `sim:32` and `sim:64` where left out
     #[arg(short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
-    /// On the simulator, stop at the first access out of bounds, barrier in divergent flow, or
+    /// On the simulator, stop at the first access out of bounds, data race, barrier in divergent flow, or
     /// shuffle from a lane that other flow has; each is shown with its line where left out
     #[arg(long)]
     pub(crate) strict: bool,

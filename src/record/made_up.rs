@@ -16,6 +16,9 @@ pub struct MadeUp {
     /// Whether it was filled with zeros, as memory of atomics is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub zeros: bool,
+    /// Whether the launch file says how its random contents are distributed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
     /// The numbers of it that decide, where it holds no array: their values were chosen, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constants: Vec<Constant>,

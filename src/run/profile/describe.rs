@@ -260,6 +260,13 @@ fn describe(scalar: ScalarType, value: Formula) -> ScalarDescription {
     }
 }
 
+/// Describes the dispatch of an entry point in one dimension: an invocation for every `each` of n elements.
+pub fn dispatch_each(interface: &Interface, each: u32) -> DispatchDescription {
+    let elements = u64::from(interface.workgroup_size[0]) * u64::from(each);
+    let count = WorkgroupsDescription::Count(text(format!("ceil(n / {elements})")));
+    DispatchDescription { workgroups: Some(count), ..dispatch(interface, None) }
+}
+
 /// Describes the dispatch of an entry point: an invocation for each of n elements, or `workgroups`.
 pub fn dispatch(interface: &Interface, workgroups: Option<[u32; 3]>) -> DispatchDescription {
     let [x, y, z] = interface.workgroup_size;

@@ -4,9 +4,9 @@
 //! or an index follows; and the options to set where the default launch reads out of bounds. It
 //! runs nothing.
 //!
-//! Made up are random values of a buffer or a texture that no launch file describes, and those that one asks
-//! for without a structure (`default`, `uniform`), as `--init` writes them; so are rows of a uniform length. A file, values, or a structure
-//! such as offsets or a permutation, is its author's choice. An array of atomics that nobody describes is filled
+//! Made up are all random values. Those of a buffer or a texture that no launch file describes, or that one asks for as
+//! `--init` writes them, nobody chose; how others are distributed (rows of a power law, skewed ids) a launch file asks
+//! ([`MadeUp::asked`]), and they are made up all the same. A file, or values, are their author's. An array of atomics that nobody describes is filled
 //! with zeros, which are made up where a branch follows them. Of numbers that stand alone those
 //! are made up that decide how often a loop turns, and floats that decide anything: an integer that a branch
 //! alone follows is taken for a count, which is n.
@@ -46,13 +46,8 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         })
         .collect();
     let mut all: BTreeMap<String, Deciding> = BTreeMap::new();
-    for program in programs(launch)?.iter().map(Program::find_deciding) {
-        for (name, deciding) in program {
-            let sum = all.entry(name).or_default();
-            sum.conditions.extend(deciding.conditions);
-            sum.turns.extend(deciding.turns);
-            sum.indices.extend(deciding.indices);
-        }
+    for (name, deciding) in programs(launch)?.iter().flat_map(Program::find_deciding) {
+        add(all.entry(name).or_default(), deciding);
     }
     let random = |fill: &Fill| match fill {
         Fill::Uniform { .. } | Fill::Skewed { .. } | Fill::Pattern { .. } => true,
@@ -60,21 +55,20 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
     };
     let buffers = launch.buffers.iter();
-    let buffers = buffers.filter(|buffer| random(&buffer.fill)).map(|buffer| &buffer.name);
+    let buffers = buffers.filter(|buffer| random(&buffer.fill)).map(|buffer| &*buffer.name);
     let textures = launch.textures.iter().filter(|texture| texture.depends_on_seed());
-    let made_up = buffers
-        .chain(textures.map(|texture| &texture.name))
-        .filter(|name| !described.contains(name.as_str()))
-        .filter_map(|name| {
-            let deciding = all.get(name)?;
-            Some(MadeUp {
-                buffer: name.clone(),
-                conditions: deciding.conditions.iter().copied().collect(),
-                indices: deciding.indices.iter().copied().collect(),
-                zeros: false,
-                constants: Vec::new(),
-            })
-        });
+    let names: BTreeSet<&str> = buffers.chain(textures.map(|texture| &*texture.name)).collect();
+    let handed_on = find_handed_on(launch, &names)?;
+    let of_all = names.iter().filter_map(|name| Some((*name, all.get(*name)?)));
+    let of_later = handed_on.iter().map(|(name, deciding)| (name.as_str(), deciding));
+    let made_up = of_all.chain(of_later).map(|(name, deciding)| MadeUp {
+        asked: described.contains(name) && names.contains(name),
+        buffer: name.to_owned(),
+        conditions: deciding.conditions.iter().copied().collect(),
+        indices: deciding.indices.iter().copied().collect(),
+        zeros: false,
+        constants: Vec::new(),
+    });
     let alone = launch.buffers.iter().filter(|buffer| !described.contains(buffer.name.as_str()));
     let mut shapes: BTreeMap<String, Shape> = BTreeMap::new();
     for interface in programs(launch)?.iter().filter_map(|program| program.interface().ok()) {
@@ -89,6 +83,7 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
             conditions: deciding.conditions.iter().copied().collect(),
             indices: Vec::new(),
             zeros: true,
+            asked: false,
             constants: Vec::new(),
         })
     });
@@ -99,6 +94,39 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         find_constants(launch, buffer, shape, &all)
     });
     Ok(made_up.chain(zeros).chain(constants).collect())
+}
+
+fn add(sum: &mut Deciding, more: Deciding) {
+    sum.conditions.extend(more.conditions);
+    sum.turns.extend(more.turns);
+    sum.indices.extend(more.indices);
+}
+
+/// What follows, in later dispatches, the buffers that a dispatch writes which uses random contents; those that are
+/// `random` themselves left out. Whether what is written comes from them is not followed.
+fn find_handed_on(
+    launch: &Launch,
+    random: &BTreeSet<&str>,
+) -> Result<BTreeMap<String, Deciding>, RunError> {
+    let mut handed_on: BTreeMap<String, Deciding> = BTreeMap::new();
+    for program in programs(launch)?.iter() {
+        for (name, deciding) in program.find_deciding() {
+            if let Some(sum) = handed_on.get_mut(&name) {
+                add(sum, deciding);
+            }
+        }
+        let Ok(interface) = program.interface() else { continue };
+        let textures = interface.textures.iter().map(|texture| &*texture.name);
+        let mut used = interface.resources.iter().map(|resource| &*resource.name).chain(textures);
+        if used.any(|name| random.contains(name) || handed_on.contains_key(name)) {
+            let written = interface.resources.iter().filter(|resource| resource.written);
+            for resource in written.filter(|resource| !random.contains(&*resource.name)) {
+                handed_on.entry(resource.name.clone()).or_default();
+            }
+        }
+    }
+    handed_on.retain(|_, deciding| *deciding != Deciding::default());
+    Ok(handed_on)
 }
 
 /// What the numbers of a buffer without arrays decide, of which nobody gave one.
@@ -115,6 +143,7 @@ fn find_constants(
         conditions: Vec::new(),
         indices: Vec::new(),
         zeros: false,
+        asked: false,
         constants: Vec::new(),
     };
     let at = |offset: u64| bytes.get(usize::try_from(offset).ok()?..);
@@ -198,7 +227,7 @@ pub enum Chosen {
 pub fn find_chosen(request: &ProfileRequest, made_up: &[MadeUp]) -> Vec<Chosen> {
     let description = request.description.as_ref().map(|(_, description)| description);
     let dispatched = description.is_some_and(|description| !description.dispatches.is_empty());
-    let indices = made_up.iter().filter(|buffer| !buffer.indices.is_empty());
+    let indices = made_up.iter().filter(|buffer| !buffer.indices.is_empty() && !buffer.asked);
     let indices: Vec<String> = indices.map(|buffer| buffer.buffer.clone()).collect();
     let parts = [
         (!dispatched && request.workgroups.is_none(), Chosen::Invocations),

@@ -1,13 +1,14 @@
-//! How large an n a shader can afford, where nobody says it.
+//! How large an n a shader can afford, and how many elements an invocation takes, where nobody says it.
 //!
-//! Input: requests whose n is lanescope's choice. Output: a launch that the simulator runs in a few
-//! seconds. A shader whose every invocation walks all elements has n² work: with 65,536 elements the
+//! Input: requests whose n, or grid, is lanescope's choice. Output: a launch that the simulator runs in a few
+//! seconds, and that stays within its buffers where fewer invocations make it. A shader whose every invocation walks all elements has n² work: with 65,536 elements the
 //! simulator would run for minutes, and a slow device past its time limit.
 
-use super::{ELEMENTS, Prepared, ProfileError, ProfileRequest, prepare};
-use crate::record::Value;
-use crate::run::RunErrorKind;
+use super::{ELEMENTS, Prepared, ProfileError, ProfileRequest, describe, prepare};
+use crate::kernel::Description;
+use crate::record::{Flag, Method, Tag, Value};
 use crate::run::simulator::SimulatorRunner;
+use crate::run::{CountRequest, RunErrorKind, Runner as _};
 use crate::units::Width;
 
 /// The most operations of simulated subgroups of 32 lanes that a launch may take.
@@ -22,6 +23,9 @@ const WORKGROUPS: u64 = 2;
 /// Operations of a subgroup in the estimate, over which the launch is taken to be too large.
 const PILOT_STEPS_MAX: u64 = 1 << 19;
 
+/// The most elements that an invocation is taken to take, and workgroups of the launch by which that is found out.
+const EACH_MAX: u32 = 8;
+
 /// Bytes of the buffers in the estimate at most; a launch of more is as large as somebody asked for.
 const PILOT_MEMORY_BYTES_MAX: u64 = 512 << 20;
 
@@ -35,13 +39,25 @@ pub fn prepare_affordable(
     request: &ProfileRequest,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Prepared, ProfileError> {
-    let mut prepared = prepare(request, read)?;
     let pilot = |width| {
         SimulatorRunner::new(width, PILOT_STEPS_MAX).memory_bytes_max(PILOT_MEMORY_BYTES_MAX)
     };
-    let Some(simulator) = Width::new(32).ok().map(pilot) else {
-        return Ok(prepared);
+    let Some(mut simulator) = Width::new(32).ok().map(pilot) else {
+        return prepare(request, read);
     };
+    let mut request = request.clone();
+    let mut prepared = prepare(&request, read)?;
+    let each = elements_each(&request, &prepared, &mut simulator, read);
+    if each > 1 {
+        let mut description = match &request.description {
+            Some((_, description)) => description.clone(),
+            None => Description::parse(&request.file, "")?,
+        };
+        let interface = prepared.interfaces.iter().take(1);
+        description.dispatches.extend(interface.map(|of| describe::dispatch_each(of, each)));
+        request.description = Some((request.file.clone(), description));
+        prepared = prepare(&request, read)?;
+    }
     while prepared.n_is_default {
         let n = match prepared.launch.parameters.get(super::SIZE) {
             Some(Value::Integer(n)) => u64::try_from(*n).unwrap_or(ELEMENTS),
@@ -62,9 +78,46 @@ pub fn prepare_affordable(
     Ok(prepared)
 }
 
+/// How many elements each invocation takes, where the grid is lanescope's choice: of 1, 2, 4 and 8 the least with which a
+/// launch of a few workgroups stays within its buffers; 1 where it never does.
+fn elements_each(
+    request: &ProfileRequest,
+    prepared: &Prepared,
+    simulator: &mut SimulatorRunner,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> u32 {
+    let description = request.description.as_ref().map(|(_, description)| description);
+    let given = description.is_some_and(|description| !description.dispatches.is_empty());
+    let [interface] = &prepared.interfaces[..] else { return 1 };
+    let rows = interface.dimensions() > 1 || interface.row_length.is_some();
+    if given || rows || request.workgroups.is_some() || prepared.launch.dispatches.len() != 1 {
+        return 1;
+    }
+    let n = u64::from(interface.workgroup_size[0]) * u64::from(EACH_MAX);
+    let mut stays_within = |each: u32| {
+        let workgroups = Some([EACH_MAX / each, 1, 1]);
+        let few = ProfileRequest { n: Some(n), workgroups, ..request.clone() };
+        let launch = prepare(&few, read).ok()?.launch;
+        let counted = simulator.count_once(&launch, &CountRequest::once(Method::Executed)).ok()?;
+        let is_out = |flag: &Flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);
+        Some(!counted.flags.iter().any(is_out))
+    };
+    let mut each = 1;
+    while each <= EACH_MAX {
+        match stays_within(each) {
+            Some(true) => return each,
+            Some(false) => each *= 2,
+            // What cannot be counted is reported when the launch is run.
+            None => return 1,
+        }
+    }
+    1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Workgroups;
 
     /// Each invocation walks all elements.
     const ALL: &str =
@@ -97,16 +150,38 @@ mod tests {
         launch(&request(body)).parameters["n"].clone()
     }
 
+    /// Two elements an invocation: with one for each element, half of them would be past the end.
+    #[test]
+    fn invocations_that_take_several_elements_are_as_many_as_the_buffers_hold() {
+        for (body, invocations) in [
+            ("a[id.x] += 1.0;", 65_536),
+            ("a[2u * id.x] += a[2u * id.x + 1u];", 32_768),
+            ("for (var k = 0u; k < 4u; k++) { a[id.x * 4u + k] += 1.0; }", 16_384),
+            // Past the end whatever the number of invocations is.
+            ("a[id.x + arrayLength(&a)] = 1.0;", 65_536),
+        ] {
+            let launch = launch(&request(body));
+            let workgroups = &launch.dispatches[0].workgroups;
+            let expected = Workgroups::Direct([invocations / 64, 1, 1]);
+            assert_eq!(*workgroups, expected, "{body}");
+        }
+    }
+
     #[test]
     fn the_file_that_init_writes_holds_the_choice() {
-        let request = request(ALL);
-        let text = super::super::template::template(&request).unwrap();
-        let description = crate::kernel::Description::parse("t.toml", &text).unwrap();
+        for body in [ALL, "a[2u * id.x] = a[2u * id.x + 1u];"] {
+            holds_the_choice(&request(body));
+        }
+    }
+
+    fn holds_the_choice(request: &ProfileRequest) {
+        let text = super::super::template::template(request).unwrap();
+        let description = Description::parse("t.toml", &text).unwrap();
         let loaded = ProfileRequest {
             description: Some(("t.toml".to_owned(), description)),
             ..request.clone()
         };
-        assert_eq!(launch(&loaded), launch(&request), "{text}");
+        assert_eq!(launch(&loaded), launch(request), "{text}");
     }
 
     #[test]

@@ -316,6 +316,83 @@ fn the_file_that_init_writes_gives_the_same_launch() {
     insta::assert_snapshot!(template(&request(FILTER, "")).unwrap());
 }
 
+/// What a buffer holds follows from its use, and the file that `--init` writes gives the same launch.
+#[test]
+fn contents_are_proposed_from_how_a_buffer_is_used() {
+    let main = "@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) g: vec3u)";
+    let read = |ty: &str| format!("@group(0) @binding(0) var<storage, read> a: array<{ty}>;");
+    let written =
+        |ty: &str| format!("@group(0) @binding(1) var<storage, read_write> b: array<{ty}>;");
+    let search = "var lo = 0u; var hi = arrayLength(&a);
+        while lo < hi { let mid = (lo + hi) / 2u; if a[mid] < g.x { lo = mid + 1u; } else { hi = mid; } }
+        b[g.x] = lo;";
+    let node = "struct Node { lo: vec3f, left: u32, hi: vec3f, count: u32 }";
+    let walk = "var at = 0u; var sum = 0u;
+        while a[at].count == 0u && sum < 99u { at = a[at].left + (g.x & 1u); sum++; } b[g.x] = sum;";
+    let cases = [
+        (read("u32"), written("f32"), "b[a[g.x]] = f32(g.x);", "fill = \"permutation\""),
+        (
+            read("u32"),
+            written("u32"),
+            search,
+            "fill = { sorted = { range = [0, \"n\"], moved = 0 } }",
+        ),
+        (
+            read("f32"),
+            written("u32"),
+            &search.replace("g.x {", "f32(g.x) {"),
+            "sorted = { range = [0, 1]",
+        ),
+        (read("u32"), written("atomic<u32>"), "atomicAdd(&b[a[g.x]], 1u);", "{ zipf = "),
+        (read("f32"), written("f32"), "b[g.x] = a[g.y * arrayLength(&b) + g.x];", "{ image = "),
+        (read("u32"), written("u32"), "b[g.x] = a[a[g.x]];", "boxes: bvh"),
+        (
+            format!("{node} {}", read("Node")),
+            written("u32"),
+            walk,
+            "node = [\"min_x\", \"min_y\", \"min_z\", \"left_or_first\", \"max_x\", \"max_y\", \"max_z\", \
+             \"leaf_count\"], tree = \"complete\", siblings = true",
+        ),
+    ];
+    for (a, b, body, expected) in cases {
+        let source = format!("{a}\n{b}\n{main} {{\n{body}\n}}");
+        let derived = ProfileRequest { description: None, ..request(&source, "") };
+        let text = template(&derived).unwrap();
+        assert!(text.contains(expected), "{expected}: {text}");
+        let written = Description::parse("t.toml", &text).unwrap();
+        let with =
+            ProfileRequest { description: Some(("t.toml".to_owned(), written)), ..derived.clone() };
+        let (without, with) = (launch_of(&derived), launch_of(&with));
+        for (one, other) in without.buffers.iter().zip(&with.buffers) {
+            assert_eq!(without.contents(one), with.contents(other), "{}: {text}", one.name);
+        }
+    }
+}
+
+/// Rows that follow one another are launched so that each element has an invocation.
+#[test]
+fn a_grid_of_rows_of_a_fixed_length_covers_every_element_once() {
+    for (index, n, expected) in [
+        ("g.y * 65535u * 64u + g.x", 65_536, [1024, 1, 1]),
+        ("g.x + g.y * 1024u", 65_536, [16, 64, 1]),
+        ("g.y * 1024u + g.x", 100, [2, 1, 1]),
+    ] {
+        let source = format!(
+            "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) g: vec3u) {{
+                let i = {index};
+                if i < arrayLength(&a) {{ a[i] = i; }}
+            }}"
+        );
+        let request = ProfileRequest { description: None, n: Some(n), ..request(&source, "") };
+        let workgroups = &launch_of(&request).dispatches[0].workgroups;
+        assert!(
+            matches!(workgroups, Workgroups::Direct(found) if *found == expected),
+            "{workgroups:?}"
+        );
+    }
+}
+
 #[test]
 fn init_takes_every_entry_point_in_the_order_of_the_text() {
     let source = "

@@ -171,3 +171,30 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let described = "[[buffers]]\nname = \"params\"\nscalars = [{ u32 = 256 }, { u32 = 8 }, { f32 = 1 }, { f32 = 1 }, { f32 = 1 }, { f32 = 1 }]\n";
     assert_eq!(made_up(text, Some(described)), Vec::<String>::new());
 }
+
+/// What a pass writes from random values is random for the next one.
+#[test]
+fn what_an_earlier_dispatch_made_of_random_values_is_followed() {
+    let text = "@group(0) @binding(0) var<storage, read> a: array<u32>;
+@group(0) @binding(1) var<storage, read_write> t: array<u32>;
+@group(0) @binding(2) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(64)
+fn first(@builtin(global_invocation_id) id: vec3u) { t[id.x] = a[id.x] % 32u; }
+@compute @workgroup_size(64)
+fn second(@builtin(global_invocation_id) id: vec3u) {
+    for (var i = 0u; i < t[id.x]; i++) { y[id.x] += i; }
+}
+";
+    let launch = |first: &str| {
+        format!(
+            "[[buffers]]\nname = \"t\"\ntype = \"u32\"\nelements = \"n\"\nfill = \"zero\"\n\
+             [[buffers]]\nname = \"a\"\ntype = \"u32\"\nelements = \"n\"\nfill = {first}\n\
+             [[dispatches]]\nentry_point = \"first\"\nworkgroups = 4\n\
+             [[dispatches]]\nentry_point = \"second\"\nworkgroups = 4\n"
+        )
+    };
+    let random = launch("{ uniform = [0, 64] }");
+    assert_eq!(made_up(text, Some(&random)), ["t: [8]; []"]);
+    let given = launch("{ series = { first = 0, step = 1 } }");
+    assert_eq!(made_up(text, Some(&given)), Vec::<String>::new());
+}
