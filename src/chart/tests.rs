@@ -124,6 +124,7 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
         baseline: "sparse/map_branch".to_owned(),
         axis: "rounds".to_owned(),
         axis_words: "number of rounds".to_owned(),
+        axis_is_whole: true,
         unusual: BTreeSet::new(),
         variant: BTreeMap::new(),
         fixed: [("density".to_owned(), Value::Real(density))].into(),
@@ -151,7 +152,7 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
     for words in [
         "at every point",
         "at every point (to 64)",
-        "from rounds = 130 (from 64)",
+        "from between rounds = 64 and 256 (from 64)",
         "at no point (2 of 3 points)",
     ] {
         assert!(texts.iter().any(|text| text == words), "{words} in {texts:?}");

@@ -133,8 +133,7 @@ pub fn claims_screen(judged: &[Judged], asked: &[&str], columns: Option<usize>) 
     let is_beside = |claim: &&Judged| !asked.contains(&claim.claim.id.as_str());
     // What is not decided comes last.
     let mut families: Vec<_> = by_family(judged).into_iter().collect();
-    families
-        .sort_by_key(|(_, claims)| (claims.iter().all(is_beside), claims.iter().all(is_open)));
+    families.sort_by_key(|(_, claims)| (claims.iter().all(is_beside), claims.iter().all(is_open)));
     for (family, mut claims) in families {
         claims.sort_by_key(|claim| (is_beside(claim), is_open(claim)));
         let _ = writeln!(text, "{family}");
