@@ -289,9 +289,23 @@ fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared
     let other = compare(&first, &b, false);
     assert_eq!(other.rows.len(), 1);
     assert_eq!(other.rows[0].labels[1], "Another GPU (Vulkan)");
-    assert_eq!(other.not_compared[0].reason, "run B has it at n = 7");
+    // Of another device it is said that it is another.
+    let none = "run B has no such device; ";
+    let at_size = format!("{none}Another GPU (Vulkan) has it at n = 7");
+    assert_eq!(other.not_compared[0].reason, at_size);
+    let unmeasured = format!("{none}on Another GPU (Vulkan) this kernel was not measured");
+    assert!(other.not_compared.iter().any(|missing| missing.reason == unmeasured), "{other:#?}");
+    let mut sized = first.clone();
+    sized.measurements[0].parameters.insert(SIZE.to_owned(), Value::Integer(7));
+    let same = compare(&first, &sized, false);
+    assert_eq!(same.not_compared[0].reason, "run B has it at n = 7");
+    sized.measurements.remove(0);
+    sized.measurements.retain(|other| other.kernel != first.measurements[0].kernel);
+    let same = compare(&first, &sized, false);
+    assert_eq!(same.not_compared[0].reason, "run B did not measure this kernel on that device");
     let last = other.not_compared.last().expect("B's own");
-    assert_eq!((last.side, &*last.reason), (1, "run A has it at n = 1048576"));
+    let elsewhere = "run A has no such device; NVIDIA H200 (Vulkan) has it at n = 1048576";
+    assert_eq!((last.side, &*last.reason), (1, elsewhere));
 }
 
 #[test]
