@@ -83,7 +83,7 @@ pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, labels_with_width, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined_rows};
 pub use overview::{Miss, MissGroup, has_sweeps, misses, opening, overview};
-pub use parts::SummaryPart;
+pub use parts::{SheetWord, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use profile::{
