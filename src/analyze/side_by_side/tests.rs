@@ -130,15 +130,16 @@ fn copies_of_a_loops_body_are_counted_where_their_number_is_whole() {
         let each = vec![instruction(8, executed, 32.0, 32.0); copies];
         said(block(ConstructPart::LoopBody, 32), each)
     };
-    assert_eq!(with(4, EXECUTIONS / 4), ["loop unrolled 4 times (line 8)"]);
-    // Not unrolled: one instruction, as often as the source.
+    let copies = ["code in copies, each run once in 4 executions at most (line 8)"];
+    assert_eq!(with(4, EXECUTIONS / 4), copies);
+    // No copies: one instruction, as often as the source.
     assert!(with(1, EXECUTIONS).is_empty());
     // Two and a half copies are none.
     assert!(with(3, EXECUTIONS * 2 / 5).is_empty());
     // A remainder, executed more seldom, changes nothing: the most executed counts.
     let mut each = vec![instruction(8, EXECUTIONS / 4, 32.0, 32.0); 4];
     each.push(instruction(8, 1, 32.0, 32.0));
-    assert_eq!(said(block(ConstructPart::LoopBody, 32), each), ["loop unrolled 4 times (line 8)"]);
+    assert_eq!(said(block(ConstructPart::LoopBody, 32), each), copies);
     // In a branch without a loop, copies are something else.
     let arm = block(ConstructPart::IfAccept, 32);
     assert!(said(arm, vec![instruction(8, EXECUTIONS / 4, 32.0, 32.0); 4]).is_empty());
