@@ -451,10 +451,8 @@ fn launch_words(cost: &WidthCost) -> String {
 fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<GrainSentence> {
     let grain = points.first().and_then(|(cost, _)| run.kernels.get(&cost.kernel)?.grain.as_ref());
     let Some(grain) = grain else { return Vec::new() };
-    let mut groups: IndexMap<String, Vec<(f64, f64)>> = IndexMap::new();
-    // Of launches of several sizes those count first that were counted to compare widths: a value is named once.
-    let (compared, others): (Vec<_>, Vec<_>) = points.iter().partition(|(cost, _)| cost.for_widths);
-    for (cost, ratio) in compared.into_iter().chain(others) {
+    let mut groups: IndexMap<String, Vec<GrainPoint>> = IndexMap::new();
+    for (cost, ratio) in points {
         let at = cost.parameters.get(&grain.parameter).and_then(super::names::number_of);
         let Some(at) = at else { continue };
         let beside = grain.beside.iter().filter_map(|(name, words)| {
@@ -462,18 +460,56 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<GrainSe
             Some(words.get(&value).cloned().unwrap_or(value))
         });
         let beside: Vec<String> = beside.collect();
-        let along = groups.entry(beside.join(", ")).or_default();
-        if along.iter().all(|(known, _)| *known != at) {
-            along.push((at, ratio.ratio));
-        }
+        let size = cost.parameters.get(super::names::SIZE).map(ToString::to_string);
+        let point = GrainPoint { at, ratio: ratio.ratio, size, is_main: !cost.for_widths };
+        groups.entry(beside.join(", ")).or_default().push(point);
     }
-    groups.retain(|_, along| along.len() >= GRAINS_MIN);
+    let groups = groups.into_iter().map(|(beside, points)| (beside, of_main_size(&points)));
+    let groups = groups.filter(|(_, along)| along.len() >= GRAINS_MIN);
     let sentence = |(beside, along): (String, Vec<(f64, f64)>)| GrainSentence {
         values: along.len(),
         most: along.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max),
         text: grain_sentence(grain, &beside, along),
     };
-    groups.into_iter().map(sentence).collect()
+    groups.map(sentence).collect()
+}
+
+/// A launch along an axis of grain.
+#[derive(Clone, Debug, PartialEq)]
+struct GrainPoint {
+    /// The value of the axis.
+    at: f64,
+    /// The cost at 64 lanes over that at 32.
+    ratio: f64,
+    /// The size; `None` where it has none.
+    size: Option<String>,
+    /// Whether it was asked for, and not counted beside to compare widths.
+    is_main: bool,
+}
+
+/// Each value of an axis with its ratio, once: of the launches that were asked for, at the size that most of them
+/// have; where these are too few for a sentence, the other launches fill in.
+fn of_main_size(points: &[GrainPoint]) -> Vec<(f64, f64)> {
+    let with = |size: &Option<String>| {
+        points.iter().filter(|point| point.is_main && point.size == *size).count()
+    };
+    let asked = points.iter().filter(|point| point.is_main).map(|point| &point.size);
+    let size = asked.rev().max_by_key(|size| with(size));
+    let is_first = |point: &&GrainPoint| point.is_main && Some(&point.size) == size;
+    let (first, others): (Vec<&GrainPoint>, Vec<&GrainPoint>) = points.iter().partition(is_first);
+    let mut along: Vec<(f64, f64)> = Vec::new();
+    let mut add = |points: &[&GrainPoint]| {
+        for point in points {
+            if along.iter().all(|(known, _)| *known != point.at) {
+                along.push((point.at, point.ratio));
+            }
+        }
+        along.len()
+    };
+    if add(&first) < GRAINS_MIN {
+        add(&others);
+    }
+    along
 }
 
 /// Where a kernel costs more at 64 lanes: `along` has values of its axis, each with the ratio.
