@@ -57,6 +57,14 @@ pub(super) fn write_count(count: usize, text: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { text } else { many })
 }
 
+/// The least part by which figures differ of which an opening speaks.
+pub(super) const NOTABLE: f64 = 0.02;
+
+/// Whether a ratio of two figures is worth a sentence of an opening.
+pub(super) fn is_notable(ratio: f64) -> bool {
+    ratio.is_finite() && ratio > 0.0 && ratio.ln().abs() >= NOTABLE.ln_1p()
+}
+
 /// How many parameters are named as those that were varied, and how many words of one.
 const VARIED_MAX: usize = 4;
 

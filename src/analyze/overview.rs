@@ -12,8 +12,8 @@ use super::curves::curve_sentences;
 use super::findings::describe_trouble;
 use super::machine;
 use super::names::{
-    FORM, device, device_label, family, list_text, parameters_text, short_name, varied_text,
-    write_count,
+    FORM, NOTABLE, device, device_label, family, is_notable, list_text, parameters_text,
+    short_name, varied_text, write_count,
 };
 use super::side_by_side::compiler_changes;
 use super::sizes::rate_sentences;
@@ -100,16 +100,25 @@ pub fn opening(run: &Run, summary: &Summary) -> Vec<String> {
     told.map(|(launches, _)| launches).into_iter().chain(found).collect()
 }
 
-/// The most sentences of an overview that are about sweeps.
+/// The most figures of sweeps that an overview is about.
 const SWEEPS_MAX: usize = 2;
 
 /// What the sweeps of a run answer: where kernels pay, and what a parameter does to lanes or times.
 fn sweep_sentences(run: &Run) -> Vec<String> {
-    let mut sentences = sweep_crossovers(run);
-    sentences.extend(curve_sentences(run));
-    sentences.extend(rate_sentences(run));
-    sentences.truncate(SWEEPS_MAX);
-    sentences
+    let curves = curve_sentences(run);
+    let alone = |sentence: String| vec![sentence];
+    let mut figures: Vec<Vec<String>> = sweep_crossovers(run).into_iter().map(alone).collect();
+    figures.extend(curves.figures);
+    figures.extend(rate_sentences(run).into_iter().map(alone));
+    figures.truncate(SWEEPS_MAX);
+    if figures.is_empty() && curves.sweeps > 0 {
+        let percent = text::whole_percent(Ratio(NOTABLE));
+        let figures = write_count(curves.sweeps, "figure", "figures");
+        return vec![format!(
+            "Nothing notable was found along what was varied: in {figures} no curve moves by {percent} or more."
+        )];
+    }
+    figures.concat()
 }
 
 /// Whether kernels were measured along a parameter, so that there is an answer to show first.
@@ -308,11 +317,23 @@ fn find_certain_ratios(
 /// The largest ratio of times on a device, beside what counting predicts.
 fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
     let size = |ratio: &PairedRatio| ratio.median.ln().abs();
-    // Of the most usual launches.
-    let least = find_certain_ratios(device).map(|(row, _)| row.unusual).min();
-    let (row, ratio) = find_certain_ratios(device)
-        .filter(|(row, _)| Some(row.unusual) == least)
-        .max_by(|a, b| size(a.1).total_cmp(&size(b.1)))?;
+    let largest = |most_unusual: usize| {
+        find_certain_ratios(device)
+            .filter(|(row, _)| row.unusual <= most_unusual)
+            .max_by(|a, b| size(a.1).total_cmp(&size(b.1)))
+    };
+    // Of the most usual launches, where these show anything.
+    let least = find_certain_ratios(device).map(|(row, _)| row.unusual).min()?;
+    let (row, ratio) = largest(least)
+        .filter(|(_, ratio)| is_notable(ratio.median))
+        .or_else(|| largest(usize::MAX))?;
+    if !is_notable(ratio.median) {
+        return Some(format!(
+            "On {} no ratio of times is notable: of those that differ measurably from 1 none does by {} or more.",
+            device.label,
+            text::whole_percent(Ratio(NOTABLE))
+        ));
+    }
     let interval = ratio.interval.map_or(String::new(), |interval| {
         format!(" (99 % interval {} to {})", text::ratio(interval.low), text::ratio(interval.high))
     });
