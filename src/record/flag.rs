@@ -211,6 +211,12 @@ impl Tag {
         known.cloned().unwrap_or_else(|| Self::Other(word.to_owned()))
     }
 
+    /// The first sentence of what it means: enough beside a word that is explained in full elsewhere.
+    pub fn first_sentence(&self) -> &'static str {
+        let explanation = self.explanation();
+        explanation.find(". ").map_or(explanation, |end| &explanation[..=end])
+    }
+
     /// The word as a phrase, such as `work removed by compiler`.
     pub fn phrase(&self) -> String {
         match self {
@@ -343,6 +349,9 @@ mod tests {
             assert_eq!(Tag::from_word(tag.word()), *tag);
             assert_ne!(tag.explanation(), Tag::from_word("no such word").explanation());
             assert!(tag.explanation().ends_with(['.', ')']), "{tag:?}");
+            let first = tag.first_sentence();
+            assert!(tag.explanation().starts_with(first) && first.len() > 30, "{first}");
+            assert!(first.ends_with(['.', ')']) && !first.contains(". "), "{first}");
         }
     }
 
