@@ -10,13 +10,14 @@ use indexmap::IndexMap;
 
 use super::counts::{active_lanes_mean, efficiency};
 use super::names::{
-    device_label, is_notable, is_simulated, parameters_text, short_name, write_count,
+    NOTABLE, device_label, exact, is_notable, is_simulated, parameters_text, short_name,
+    write_count,
 };
 use super::rounds::{median_time, overlap, ticks_by_round};
 use super::usual::Usual;
 use crate::record::{FigureLine, FigureNote, FigureY, Measurement, Run, Status, Value};
 use crate::statistics;
-use crate::units::text;
+use crate::units::{Ratio, text};
 
 /// A figure of curves.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +101,19 @@ pub(super) struct CurvesTold {
     pub(super) sweeps: usize,
 }
 
+impl CurvesTold {
+    /// That no curve moves by a notable part; `None` where one does, or there is none.
+    pub(super) fn describe_nothing(&self) -> Option<String> {
+        let percent = text::whole_percent(Ratio(NOTABLE));
+        let figures = write_count(self.sweeps, "figure", "figures");
+        (self.figures.is_empty() && self.sweeps > 0).then(|| {
+            format!(
+                "Nothing notable was found along what was varied: in {figures} no curve moves by {percent} or more."
+            )
+        })
+    }
+}
+
 /// What the figures with sweeps show, those of the fewest curves first.
 pub(super) fn curve_sentences(run: &Run) -> CurvesTold {
     let mut tables = curves(run);
@@ -168,14 +182,14 @@ fn sentence(
         }
     };
     let y = table.y_label.split(';').next().unwrap_or_default();
-    let (first, last) = (series.points.first()?.0, series.points.last()?.0);
+    let [first, last] = [series.points.first()?, series.points.last()?].map(|(x, _)| exact(*x));
     Some(format!(
         "On {device} varying “{}” from {first} to {last} moved “{y}” between {} (at {}) and {} (at {}), in the {} “{}”.",
         table.x_label,
         text::ratio(least.1),
-        least.0,
+        exact(least.0),
         text::ratio(most.1),
-        most.0,
+        exact(most.0),
         of.0,
         of.1,
     ))

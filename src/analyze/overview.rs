@@ -106,17 +106,14 @@ const SWEEPS_MAX: usize = 2;
 /// What the sweeps of a run answer: where kernels pay, and what a parameter does to lanes or times.
 fn sweep_sentences(run: &Run) -> Vec<String> {
     let curves = curve_sentences(run);
+    let nothing = curves.describe_nothing();
     let alone = |sentence: String| vec![sentence];
     let mut figures: Vec<Vec<String>> = sweep_crossovers(run).into_iter().map(alone).collect();
     figures.extend(curves.figures);
     figures.extend(rate_sentences(run).into_iter().map(alone));
     figures.truncate(SWEEPS_MAX);
-    if figures.is_empty() && curves.sweeps > 0 {
-        let percent = text::whole_percent(Ratio(NOTABLE));
-        let figures = write_count(curves.sweeps, "figure", "figures");
-        return vec![format!(
-            "Nothing notable was found along what was varied: in {figures} no curve moves by {percent} or more."
-        )];
+    if figures.is_empty() {
+        figures.extend(nothing.map(alone));
     }
     figures.concat()
 }
@@ -437,11 +434,12 @@ fn describe_agreement(run: &Run) -> Option<String> {
     if all.is_empty() {
         return None;
     }
-    let blocks: usize = all.iter().map(|row| row.agreement.blocks_compared).sum();
+    let blocks = all.iter().map(|row| row.agreement.blocks_compared).sum();
+    let blocks = write_count(blocks, "block", "blocks");
     let differing = all.iter().filter(|row| !row.agreement.differences.is_empty()).count();
     let launches = write_count(all.len(), "launch", "launches");
     Some(if differing == 0 {
-        format!("Counts equal the simulator's in all {blocks} blocks of {launches}.")
+        format!("Counts equal the simulator's in all {blocks} of {launches}.")
     } else {
         format!("Counts of {differing} of {launches} differ from the simulator's.")
     })
@@ -628,7 +626,7 @@ mod tests {
         let told = overview(&run, &summary(&run));
         assert!((3..=SENTENCES_MAX).contains(&told.len()), "{told:#?}");
         insta::assert_snapshot!(told.join("\n"), @r#"
-    6 kernels of five_patterns ran on NVIDIA H200 (Vulkan), llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan), sim:8, sim:32 and sim:64 (varied: form sealed and published; n from 65536 to 1048576): 1 launch did not finish.
+    6 kernels of five_patterns ran on NVIDIA H200 (Vulkan), llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan), sim:8, sim:32 and sim:64 (varied: form sealed and published; n from 65,536 to 1,048,576): 1 launch did not finish.
     On NVIDIA H200 (Vulkan) branch_by_lane (published) takes 1.996 times as long as uniform (99 % interval 1.996 to 1.996); counting predicts 1.996, and is within 1 % of all 5 ratios.
     On NVIDIA H200 (Vulkan) the compiler removed work from 3 launches, branch_by_quad (published), early_exit (published) and indirect_branch (published): their ratios are withheld.
     On llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan) indirect_branch (published) takes 5.280 times as long as uniform (99 % interval 5.280 to 5.280); counting predicts 1.796; counting is within a tenth for 5 of 8 ratios that differ measurably from 1.

@@ -304,7 +304,7 @@ fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared
     let same = compare(&first, &sized, false);
     assert_eq!(same.not_compared[0].reason, "run B did not measure this kernel on that device");
     let last = other.not_compared.last().expect("B's own");
-    let elsewhere = "run A has no such device; NVIDIA H200 (Vulkan) has it at n = 1048576";
+    let elsewhere = "run A has no such device; NVIDIA H200 (Vulkan) has it at n = 1,048,576";
     assert_eq!((last.side, &*last.reason), (1, elsewhere));
 }
 

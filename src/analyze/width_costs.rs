@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::counts::{Work, ratio};
-use super::names::{device_label, is_simulated, parameters_text, uncapital};
+use super::names::{device_label, exact, is_simulated, parameters_text, uncapital};
 use super::usual::Usual;
 use crate::record::{ConstructPart, GrainNote, Measurement, Run, SeedCounts, Seeds, Status, Value};
 use crate::units::{Ratio, Width, text};
@@ -517,9 +517,11 @@ fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -
     along.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (dear, others): (Vec<_>, Vec<_>) =
         along.into_iter().partition(|(_, ratio)| is_dearer(*ratio));
-    let dearer: Vec<String> =
-        dear.iter().map(|(at, ratio)| format!("{at} ({}×)", text::ratio(*ratio))).collect();
-    let others: Vec<String> = others.iter().map(|(at, _)| at.to_string()).collect();
+    let dearer: Vec<String> = dear
+        .iter()
+        .map(|(at, ratio)| format!("{} ({}×)", exact(*at), text::ratio(*ratio)))
+        .collect();
+    let others: Vec<String> = others.iter().map(|(at, _)| exact(*at)).collect();
     let (dearer, others) = (dearer.join(", "), others.join(", "));
     let GrainNote { words, of, .. } = grain;
     let beside = if beside.is_empty() { String::new() } else { format!(" {beside}") };

@@ -22,7 +22,9 @@ pub use texts::LinePair;
 pub use timing::TimeRatio as LaunchTimeRatio;
 
 use super::counts::{Work, active_lanes_mean, efficiency, ratio};
-use super::names::{SIZE, device_label, family, list_text, parameters_text, plain_label};
+use super::names::{
+    SIZE, device_label, family, list_text, parameters_text, plain_label, value_text,
+};
 use super::plausibility::plausibility;
 use super::rounds::{median_time, times_ns};
 use super::width_costs::{lane_slots, seed_range};
@@ -423,7 +425,9 @@ fn missing(
         None => format!("run {name} has no such device"),
         Some((device, instead)) if own.map(plain_label) == Some(plain_label(device)) => {
             match instead {
-                Instead::Size(size) => format!("run {name} has it at {SIZE} = {size}"),
+                Instead::Size(size) => {
+                    format!("run {name} has it at {SIZE} = {}", value_text(size))
+                }
                 Instead::Parameters(_) => format!("run {name} has it with other parameters"),
                 Instead::Nothing => {
                     format!("run {name} did not measure this kernel on that device")
@@ -436,7 +440,9 @@ fn missing(
             let label = device_label(other, &device.id);
             let is_cuda = crate::record::flag::has(&measurement.flags, &Tag::NoWgslToCount);
             match instead {
-                Instead::Size(size) => format!("{none}; {label} has it at {SIZE} = {size}"),
+                Instead::Size(size) => {
+                    format!("{none}; {label} has it at {SIZE} = {}", value_text(size))
+                }
                 Instead::Parameters(_) => format!("{none}; {label} has it with other parameters"),
                 Instead::Nothing if is_cuda && device.kind != DeviceKind::Cuda => {
                     format!("{none}; the kernel is CUDA C++, which {label} does not run")

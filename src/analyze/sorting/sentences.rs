@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Crossing, Crossover, SpeedCurve, crossover, every_curve, values_of};
 use crate::analyze::curves::SWEEP_MIN;
-use crate::analyze::names::{list_text, parameters_text, short_name};
+use crate::analyze::names::{exact, list_text, parameters_text, short_name};
 use crate::analyze::usual::{asks_where_it_pays, axes, keep_usual};
 use crate::record::Run;
 
@@ -82,22 +82,6 @@ pub(super) fn rounded_text(x: f64) -> String {
     }
     let scale = 10_f64.powf(x.log10().floor() - 1.0);
     exact((x / scale).round() * scale)
-}
-
-/// A value of a parameter, with commas between thousands.
-fn exact(value: f64) -> String {
-    if value < 10.0 || value.fract() > 1e-6 {
-        return format!("{}", (value * 1e6).round() / 1e6);
-    }
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The curves of each device and baseline along the first parameter that some of them vary in; where
