@@ -401,6 +401,8 @@ fn grain_texts(run: &Run, kernels: &IndexMap<&str, Vec<(&WidthCost, CostRatio)>>
 /// Where along its axis of grain a kernel costs more at 64 lanes.
 #[derive(Clone, Debug, PartialEq)]
 struct GrainSentence {
+    /// Whether it is of launches that were asked for, all at one size.
+    is_main: bool,
     /// How many values of the axis it speaks of.
     values: usize,
     /// The greatest ratio along it.
@@ -409,9 +411,10 @@ struct GrainSentence {
 }
 
 impl GrainSentence {
-    /// What speaks of more values first; of equals the dearer.
+    /// What speaks of launches that were asked for first, then what speaks of more values; of equals the dearer.
     fn order(&self, other: &Self) -> Ordering {
-        other.values.cmp(&self.values).then(other.most.total_cmp(&self.most))
+        let fuller = other.values.cmp(&self.values).then(other.most.total_cmp(&self.most));
+        other.is_main.cmp(&self.is_main).then(fuller)
     }
 }
 
@@ -465,8 +468,9 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<GrainSe
         groups.entry(beside.join(", ")).or_default().push(point);
     }
     let groups = groups.into_iter().map(|(beside, points)| (beside, of_main_size(&points)));
-    let groups = groups.filter(|(_, along)| along.len() >= GRAINS_MIN);
-    let sentence = |(beside, along): (String, Vec<(f64, f64)>)| GrainSentence {
+    let groups = groups.filter(|(_, (along, _))| along.len() >= GRAINS_MIN);
+    let sentence = |(beside, (along, is_main)): (String, (Vec<(f64, f64)>, bool))| GrainSentence {
+        is_main,
         values: along.len(),
         most: along.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max),
         text: grain_sentence(grain, &beside, along),
@@ -488,8 +492,8 @@ struct GrainPoint {
 }
 
 /// Each value of an axis with its ratio, once: of the launches that were asked for, at the size that most of them
-/// have; where these are too few for a sentence, the other launches fill in.
-fn of_main_size(points: &[GrainPoint]) -> Vec<(f64, f64)> {
+/// have; where these are too few for a sentence, the other launches fill in. And whether they are enough.
+fn of_main_size(points: &[GrainPoint]) -> (Vec<(f64, f64)>, bool) {
     let with = |size: &Option<String>| {
         points.iter().filter(|point| point.is_main && point.size == *size).count()
     };
@@ -506,10 +510,11 @@ fn of_main_size(points: &[GrainPoint]) -> Vec<(f64, f64)> {
         }
         along.len()
     };
-    if add(&first) < GRAINS_MIN {
+    let is_main = add(&first) >= GRAINS_MIN;
+    if !is_main {
         add(&others);
     }
-    along
+    (along, is_main)
 }
 
 /// Where a kernel costs more at 64 lanes: `along` has values of its axis, each with the ratio.

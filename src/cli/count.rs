@@ -76,7 +76,7 @@ pub(crate) fn parse(word: &str) -> Result<u64, String> {
 /// A sentence that says what can be given.
 pub(crate) fn parse_elements(word: &str) -> Result<u64, String> {
     match parse(word)? {
-        0 => Err("it is 0; a whole number from 1 on can be given: 65536, 1e6, 2^20, 1M".to_owned()),
+        0 => Err("it is 0, and must be at least 1, such as 65536, 1e6, 2^20 or 1M".to_owned()),
         count => Ok(count),
     }
 }
@@ -122,7 +122,7 @@ mod tests {
         }
         assert_eq!(parse("0"), Ok(0));
         assert_eq!(parse_elements("1"), Ok(1));
-        assert!(parse_elements("0").is_err_and(|told| told.contains("from 1 on can be given")));
+        assert!(parse_elements("0").is_err_and(|told| told.contains("at least 1")));
         assert!(parse_elements("-5").is_err_and(|told| told.starts_with("it is negative")));
     }
 }
