@@ -364,6 +364,20 @@ fn what_did_not_go_well_comes_first() {
     let ways =
         ": 1 launch was refused by the driver and 1 launch was cut off in a loop by the device.";
     assert!(ill[0].ends_with(ways), "{ill:#?}");
+    // What waits is known to have given up where the outputs are right.
+    let (kernel, parameters) =
+        (run.measurements[2].kernel.clone(), run.measurements[2].parameters.clone());
+    run.measurements[2].output = crate::record::Output::Verified;
+    run.kernels.entry(kernel.clone()).or_default().gives_up = vec![parameters.clone()];
+    let flagged = |run: &Run| {
+        let rows = summary(run).devices.into_iter().flat_map(|device| device.rows);
+        let given_up = rows.filter(|row| flag::has(&row.flags, &Tag::WaitsGivenUp));
+        given_up.map(|row| (row.kernel, row.parameters)).collect::<Vec<_>>()
+    };
+    assert!(flagged(&run).contains(&(kernel, parameters)), "{:?}", flagged(&run));
+    assert!(told(&run)[0].contains("ended by a limit on waiting"), "{:#?}", told(&run));
+    run.measurements.iter_mut().for_each(|m| m.output = crate::record::Output::Unchecked);
+    assert_eq!(flagged(&run), []);
     assert_eq!(ill[1..], well);
 }
 

@@ -151,6 +151,10 @@ tags! {
     "A page in a browser wrote this record for anyone to save or share, and nothing shows that it was \
      measured on the device that it names."
 
+    WaitsGivenUp "waits_given_up"
+    "What waited in this launch gave up at its limit on polls: its outputs would be wrong otherwise. The time is \
+     that of the limit, and no cost of waiting."
+
     NoWgslToCount "no_wgsl_to_count"
     "The kernel is CUDA C++, for what WGSL cannot say: executions and lanes are counted by lines of \
      WGSL, of which it has none. Its outputs were checked, and it was timed."
