@@ -9,12 +9,15 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::counts::{active_lanes_mean, efficiency};
-use super::names::{device_label, is_simulated, parameters_text, short_name};
+use super::names::{
+    NOTABLE, device_label, exact, is_notable, is_simulated, parameters_text, short_name,
+    write_count,
+};
 use super::rounds::{median_time, overlap, ticks_by_round};
 use super::usual::Usual;
 use crate::record::{FigureLine, FigureNote, FigureY, Measurement, Run, Status, Value};
 use crate::statistics;
-use crate::units::text;
+use crate::units::{Ratio, text};
 
 /// A figure of curves.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,14 +49,26 @@ pub struct CurveTable {
 pub struct CurveSeries {
     /// Its name.
     pub name: String,
+    /// The name but for the device.
+    pub curve: String,
+    /// The devices whose launches its points are, each with its width, in the order of measurement.
+    pub devices: Vec<String>,
     /// Whether it was measured, and not worked out or published.
     pub measured: bool,
     /// Its points by ascending x, in the units of the axes.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Points by curve.
-type Points = IndexMap<String, BTreeMap<OrderedX, f64>>;
+/// The points of a curve, with what its name is made of.
+#[derive(Default)]
+struct Drawn {
+    curve: String,
+    devices: Vec<String>,
+    points: BTreeMap<OrderedX, f64>,
+}
+
+/// Curves by their names.
+type Points = IndexMap<String, Drawn>;
 
 /// The fewest launches that are a sweep along x.
 pub(super) const SWEEP_MIN: usize = 3;
@@ -73,61 +88,111 @@ pub fn curves(run: &Run) -> Vec<CurveTable> {
     tables.filter(|table| !table.series.is_empty()).collect()
 }
 
-/// What each figure with a sweep shows, in a sentence: what was varied, and between what the curve lies that
-/// goes highest.
-pub(super) fn curve_sentences(run: &Run) -> Vec<String> {
-    let mut tables = curves(run);
-    tables.sort_by_key(|table| table.series.len());
-    tables.iter().filter_map(sentence).collect()
+/// Of how many devices a figure is told.
+const DEVICES_MAX: usize = 2;
+
+/// What sweeps show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct CurvesTold {
+    /// For each figure in which a curve moves by a notable part a sentence a device, of a few devices: what was
+    /// varied, and between what the curve lies that goes highest.
+    pub(super) figures: Vec<Vec<String>>,
+    /// How many figures have a sweep.
+    pub(super) sweeps: usize,
 }
 
-fn sentence(table: &CurveTable) -> Option<String> {
-    let ends = |series: &CurveSeries| {
-        let by_y = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        Some((*series.points.iter().min_by(by_y)?, *series.points.iter().rev().max_by(by_y)?))
-    };
-    let sweeps =
-        || table.series.iter().filter(|series| series.measured && series.points.len() >= SWEEP_MIN);
+impl CurvesTold {
+    /// That no curve moves by a notable part; `None` where one does, or there is none.
+    pub(super) fn describe_nothing(&self) -> Option<String> {
+        let percent = text::whole_percent(Ratio(NOTABLE));
+        let figures = write_count(self.sweeps, "figure", "figures");
+        (self.figures.is_empty() && self.sweeps > 0).then(|| {
+            format!(
+                "Nothing notable was found along what was varied: in {figures} no curve moves by {percent} or more."
+            )
+        })
+    }
+}
+
+/// What the figures with sweeps show, those of the fewest curves first.
+pub(super) fn curve_sentences(run: &Run) -> CurvesTold {
+    let mut tables = curves(run);
+    tables.sort_by_key(|table| table.series.len());
+    let sweeps = tables.iter().filter(|table| swept(table).next().is_some()).count();
+    let figures = tables.iter().map(sentences).filter(|told| !told.is_empty()).collect();
+    CurvesTold { figures, sweeps }
+}
+
+/// The curves that were measured at enough points.
+fn swept(table: &CurveTable) -> impl Iterator<Item = &CurveSeries> {
+    table.series.iter().filter(|series| series.measured && series.points.len() >= SWEEP_MIN)
+}
+
+/// The lowest and the highest point of a curve, of equal ones the first.
+fn ends(series: &CurveSeries) -> Option<[(f64, f64); 2]> {
+    let by_y = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+    Some([*series.points.iter().min_by(by_y)?, *series.points.iter().rev().max_by(by_y)?])
+}
+
+/// A sentence for each of the first devices on which a curve moves by a notable part.
+fn sentences(table: &CurveTable) -> Vec<String> {
+    let mut of_devices: IndexMap<&[String], Vec<&CurveSeries>> = IndexMap::new();
+    for series in swept(table) {
+        of_devices.entry(&series.devices).or_default().push(series);
+    }
+    let several = swept(table).any(|series| swept(table).any(|one| one.curve != series.curve));
+    let mut told: Vec<String> = of_devices
+        .into_iter()
+        .filter_map(|(devices, curves)| sentence(table, devices, &curves, several))
+        .collect();
+    let others = told.split_off(told.len().min(DEVICES_MAX)).len();
+    if let (Some(last), true) = (told.last_mut(), others > 0) {
+        let devices = write_count(others, "more device is", "more devices are");
+        last.push_str(&format!(" {devices} in the figure."));
+    }
+    told
+}
+
+/// Between what the curve of these devices lies that goes highest; nothing where that is not notable.
+fn sentence(
+    table: &CurveTable,
+    devices: &[String],
+    curves: &[&CurveSeries],
+    several: bool,
+) -> Option<String> {
     // The curve that goes highest; of those that go as high, the one that falls lowest.
-    let reach = |series: &&CurveSeries| {
-        let (least, most) = ends(series).unwrap_or_default();
+    let reach = |series: &CurveSeries| {
+        let [least, most] = ends(series).unwrap_or_default();
         ((most.1 * 100.0).round(), most.1 / least.1)
     };
-    let higher = |a: &&CurveSeries, b: &&CurveSeries| {
+    let higher = |a: &&&CurveSeries, b: &&&CurveSeries| {
         let (a, b) = (reach(a), reach(b));
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
     };
-    let series = sweeps().max_by(higher)?;
-    // A level curve has no most.
-    let (least, most) =
-        ends(series).filter(|(least, most)| text::ratio(least.1) != text::ratio(most.1))?;
-    let (device, name) = split_device(table, &series.name);
-    let of = if sweeps().count() > 1 { ("curve", name) } else { ("figure", table.title.as_str()) };
-    let device = device.map_or_else(|| table.devices.replace("; ", " and "), str::to_owned);
+    let series = curves.iter().max_by(higher)?;
+    let [least, most] = ends(series).filter(|[least, most]| is_notable(most.1 / least.1))?;
+    let of = if several { ("curve", &series.curve) } else { ("figure", &table.title) };
+    let device = match devices {
+        [] => return None,
+        [one] => one.clone(),
+        // Names that tell no device are those of counts, which are the same on all of one width.
+        [first, others @ ..] => {
+            let others = write_count(others.len(), "more device", "more devices");
+            format!("{first}, and alike on {others},")
+        }
+    };
     let y = table.y_label.split(';').next().unwrap_or_default();
-    let (first, last) = (series.points.first()?.0, series.points.last()?.0);
+    let [first, last] = [series.points.first()?, series.points.last()?].map(|(x, _)| exact(*x));
     Some(format!(
-        "Varying “{}” from {first} to {last} on {device} moved “{y}” between {} (at {}) and {} (at {}), in the {} “{}”.",
+        "On {device} varying “{}” from {first} to {last} moved “{y}” between {} (at {}) and {} (at {}), in the {} “{}”.",
         table.x_label,
         text::ratio(least.1),
-        least.0,
+        exact(least.0),
         text::ratio(most.1),
-        most.0,
+        exact(most.0),
         of.0,
         of.1,
     ))
-}
-
-/// The device that a curve's name begins with, where it begins with one, and the rest of the name.
-fn split_device<'a>(table: &CurveTable, name: &'a str) -> (Option<&'a str>, &'a str) {
-    let begins = |device: &str| {
-        let label = device.rsplit_once(", ").map_or(device, |(label, _)| label);
-        [device, label].into_iter().find_map(|label| {
-            let rest = name.strip_prefix(label)?.strip_prefix(": ")?;
-            Some((Some(&name[..label.len()]), rest))
-        })
-    };
-    table.devices.split("; ").find_map(begins).unwrap_or((None, name))
 }
 
 /// The tables of one figure: one, or one for each combination of what curves' names do not tell.
@@ -178,22 +243,25 @@ fn tables(run: &Run, figure: &FigureNote, kernels: &[&str]) -> Vec<CurveTable> {
     groups.into_iter().filter_map(table).collect()
 }
 
-/// The devices of some launches, in the order of measurement, each with the width that it ran.
+/// The devices of some launches, in the order of measurement.
 fn devices_text(run: &Run, found: &[&Measurement]) -> String {
     let mut devices: Vec<String> = Vec::new();
     for measurement in found {
-        let label = device_label(run, &measurement.device);
-        let width = measurement.subgroup_width.map(|width| width.lanes());
-        let named = match width {
-            // Simulators are named by their width.
-            Some(width) if !is_simulated(run, measurement) => format!("{label}, {width} lanes"),
-            _ => label,
-        };
+        let named = name_device(run, measurement);
         if !devices.contains(&named) {
             devices.push(named);
         }
     }
     devices.join("; ")
+}
+
+/// The device of a launch with the width that it ran; simulators are named by it.
+fn name_device(run: &Run, measurement: &Measurement) -> String {
+    let label = device_label(run, &measurement.device);
+    match measurement.subgroup_width.map(|width| width.lanes()) {
+        Some(width) if !is_simulated(run, measurement) => format!("{label}, {width} lanes"),
+        _ => label,
+    }
 }
 
 fn table(
@@ -257,8 +325,14 @@ fn series_of(run: &Run, figure: &FigureNote, found: &[&Measurement]) -> Vec<Curv
         if let Some((x, y)) = number(measurement, &figure.x).zip(y) {
             let by_width = figure.series.contains(WIDTH);
             let device = prefix(run, by_width, found, &measurement.device);
-            let name = format!("{device}{}", curve_name(figure, measurement));
-            points.entry(name).or_default().insert(OrderedX(x / figure.x_unit), y);
+            let curve = curve_name(figure, measurement);
+            let drawn = points.entry(format!("{device}{curve}")).or_default();
+            drawn.points.insert(OrderedX(x / figure.x_unit), y);
+            drawn.curve = curve;
+            let named = name_device(run, measurement);
+            if !drawn.devices.contains(&named) {
+                drawn.devices.push(named);
+            }
         }
     }
     let mut series = series(points);
@@ -388,7 +462,8 @@ fn worked_out(line: &FigureLine, series: &[CurveSeries]) -> Option<CurveSeries> 
             vec![(1.0, 1.0), (most, most)]
         }
     };
-    Some(CurveSeries { name: name.clone(), measured: false, points })
+    let (name, curve) = (name.clone(), name.clone());
+    Some(CurveSeries { name, curve, devices: Vec::new(), measured: false, points })
 }
 
 /// A parameter that is a number.
@@ -429,9 +504,11 @@ fn time_ratio(dividend: &Measurement, divisor: &Measurement) -> Option<f64> {
 fn series(points: Points) -> Vec<CurveSeries> {
     points
         .into_iter()
-        .filter(|(_, points)| points.len() > 1)
-        .map(|(name, points)| CurveSeries {
+        .filter(|(_, drawn)| drawn.points.len() > 1)
+        .map(|(name, Drawn { curve, devices, points })| CurveSeries {
             name,
+            curve,
+            devices,
             measured: true,
             points: points.into_iter().map(|(x, y)| (x.0, y)).collect(),
         })

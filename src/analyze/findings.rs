@@ -64,6 +64,7 @@ pub(super) fn describe_trouble(summary: &Summary) -> Vec<String> {
         (count(&|row| row.status == Status::Failed), "did", "did", "not finish"),
         (flagged(&Tag::CooperativeLaunchRefused), "was", "were", "refused by the driver"),
         (flagged(&Tag::LoopCutOff), "was", "were", "cut off in a loop by the device"),
+        (flagged(&Tag::WaitsGivenUp), "was", "were", "ended by a limit on waiting"),
         (count(&|row| row.output == Output::Mismatch), "has", "have", "wrong outputs"),
     ];
     let found = ways.into_iter().filter(|(count, ..)| *count > 0);

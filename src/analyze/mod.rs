@@ -83,7 +83,7 @@ pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, labels_with_width, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined_rows};
 pub use overview::{Miss, MissGroup, has_sweeps, misses, opening, overview};
-pub use parts::SummaryPart;
+pub use parts::{SheetWord, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use profile::{
@@ -92,8 +92,8 @@ pub use profile::{
 pub use side_by_side::{Change, ChangeKind, Executed, Missing, SideBySide, SideRow, side_by_side};
 pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use sorting::{
-    BeforeAfter, BeforeAfterRow, Crossover, CrossoverRow, CrossoverTable, MODEL_LEGEND, ModelRow,
-    ModelTable, ORDER_BYTES_PER_ELEMENT, SORT_BYTES_PER_ELEMENT, SpeedCurve, SpeedPanel,
+    BeforeAfter, BeforeAfterRow, Crossing, Crossover, CrossoverRow, CrossoverTable, MODEL_LEGEND,
+    ModelRow, ModelTable, ORDER_BYTES_PER_ELEMENT, SORT_BYTES_PER_ELEMENT, SpeedCurve, SpeedPanel,
     SpeedSheet, StageSheet, StageStack, StageTime, arms_run, arms_run_unequal, before_after,
     crossover, crossover_sentences, crossover_tables, model, model_tables, speed_curves,
     speed_sheets, stages,

@@ -54,7 +54,43 @@ pub(super) fn list_text<S: AsRef<str>>(names: &[S]) -> String {
 
 /// A count with its noun.
 pub(super) fn write_count(count: usize, text: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { text } else { many })
+    format!("{} {}", grouped(&count.to_string()), if count == 1 { text } else { many })
+}
+
+/// A number in a sentence, with commas between thousands.
+pub(super) fn exact(value: f64) -> String {
+    if value < 10.0 || value.fract() > 1e-6 {
+        return format!("{}", (value * 1e6).round() / 1e6);
+    }
+    grouped(&format!("{value:.0}"))
+}
+
+/// A parameter's value in a sentence; where it may be pasted, after `name=`, it stands without commas.
+pub(super) fn value_text(value: &Value) -> String {
+    match value {
+        Value::Integer(number) if *number >= 0 => grouped(&number.to_string()),
+        Value::Integer(_) | Value::Real(_) | Value::Name(_) => value.to_string(),
+    }
+}
+
+/// Digits with commas between thousands.
+fn grouped(digits: &str) -> String {
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The least part by which figures differ of which an opening speaks.
+pub(super) const NOTABLE: f64 = 0.02;
+
+/// Whether a ratio of two figures is worth a sentence of an opening.
+pub(super) fn is_notable(ratio: f64) -> bool {
+    ratio.is_finite() && ratio > 0.0 && ratio.ln().abs() >= NOTABLE.ln_1p()
 }
 
 /// How many parameters are named as those that were varied, and how many words of one.
@@ -78,7 +114,8 @@ pub(super) fn varied_text<'a>(
         if values.iter().all(|value| number_of(value).is_some()) {
             values
                 .sort_by(|a, b| number_of(a).partial_cmp(&number_of(b)).unwrap_or(Ordering::Equal));
-            return Some(format!("{name} from {} to {}", values.first()?, values.last()?));
+            let [least, most] = [values.first()?, values.last()?].map(|value| value_text(value));
+            return Some(format!("{name} from {least} to {most}"));
         }
         let words: Vec<String> = values.iter().map(ToString::to_string).collect();
         let fits = words.len() <= VARIED_MAX;

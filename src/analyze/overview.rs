@@ -12,8 +12,8 @@ use super::curves::curve_sentences;
 use super::findings::describe_trouble;
 use super::machine;
 use super::names::{
-    FORM, device, device_label, family, list_text, parameters_text, short_name, varied_text,
-    write_count,
+    FORM, NOTABLE, device, device_label, family, is_notable, list_text, parameters_text,
+    short_name, varied_text, write_count,
 };
 use super::side_by_side::compiler_changes;
 use super::sizes::rate_sentences;
@@ -100,16 +100,22 @@ pub fn opening(run: &Run, summary: &Summary) -> Vec<String> {
     told.map(|(launches, _)| launches).into_iter().chain(found).collect()
 }
 
-/// The most sentences of an overview that are about sweeps.
+/// The most figures of sweeps that an overview is about.
 const SWEEPS_MAX: usize = 2;
 
 /// What the sweeps of a run answer: where kernels pay, and what a parameter does to lanes or times.
 fn sweep_sentences(run: &Run) -> Vec<String> {
-    let mut sentences = sweep_crossovers(run);
-    sentences.extend(curve_sentences(run));
-    sentences.extend(rate_sentences(run));
-    sentences.truncate(SWEEPS_MAX);
-    sentences
+    let curves = curve_sentences(run);
+    let nothing = curves.describe_nothing();
+    let alone = |sentence: String| vec![sentence];
+    let mut figures: Vec<Vec<String>> = sweep_crossovers(run).into_iter().map(alone).collect();
+    figures.extend(curves.figures);
+    figures.extend(rate_sentences(run).into_iter().map(alone));
+    figures.truncate(SWEEPS_MAX);
+    if figures.is_empty() {
+        figures.extend(nothing.map(alone));
+    }
+    figures.concat()
 }
 
 /// Whether kernels were measured along a parameter, so that there is an answer to show first.
@@ -308,11 +314,23 @@ fn find_certain_ratios(
 /// The largest ratio of times on a device, beside what counting predicts.
 fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
     let size = |ratio: &PairedRatio| ratio.median.ln().abs();
-    // Of the most usual launches.
-    let least = find_certain_ratios(device).map(|(row, _)| row.unusual).min();
-    let (row, ratio) = find_certain_ratios(device)
-        .filter(|(row, _)| Some(row.unusual) == least)
-        .max_by(|a, b| size(a.1).total_cmp(&size(b.1)))?;
+    let largest = |most_unusual: usize| {
+        find_certain_ratios(device)
+            .filter(|(row, _)| row.unusual <= most_unusual)
+            .max_by(|a, b| size(a.1).total_cmp(&size(b.1)))
+    };
+    // Of the most usual launches, where these show anything.
+    let least = find_certain_ratios(device).map(|(row, _)| row.unusual).min()?;
+    let (row, ratio) = largest(least)
+        .filter(|(_, ratio)| is_notable(ratio.median))
+        .or_else(|| largest(usize::MAX))?;
+    if !is_notable(ratio.median) {
+        return Some(format!(
+            "On {} no ratio of times is notable: of those that differ measurably from 1 none does by {} or more.",
+            device.label,
+            text::whole_percent(Ratio(NOTABLE))
+        ));
+    }
     let interval = ratio.interval.map_or(String::new(), |interval| {
         format!(" (99 % interval {} to {})", text::ratio(interval.low), text::ratio(interval.high))
     });
@@ -416,11 +434,12 @@ fn describe_agreement(run: &Run) -> Option<String> {
     if all.is_empty() {
         return None;
     }
-    let blocks: usize = all.iter().map(|row| row.agreement.blocks_compared).sum();
+    let blocks = all.iter().map(|row| row.agreement.blocks_compared).sum();
+    let blocks = write_count(blocks, "block", "blocks");
     let differing = all.iter().filter(|row| !row.agreement.differences.is_empty()).count();
     let launches = write_count(all.len(), "launch", "launches");
     Some(if differing == 0 {
-        format!("Counts equal the simulator's in all {blocks} blocks of {launches}.")
+        format!("Counts equal the simulator's in all {blocks} of {launches}.")
     } else {
         format!("Counts of {differing} of {launches} differ from the simulator's.")
     })
@@ -607,7 +626,7 @@ mod tests {
         let told = overview(&run, &summary(&run));
         assert!((3..=SENTENCES_MAX).contains(&told.len()), "{told:#?}");
         insta::assert_snapshot!(told.join("\n"), @r#"
-    6 kernels of five_patterns ran on NVIDIA H200 (Vulkan), llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan), sim:8, sim:32 and sim:64 (varied: form sealed and published; n from 65536 to 1048576): 1 launch did not finish.
+    6 kernels of five_patterns ran on NVIDIA H200 (Vulkan), llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan), sim:8, sim:32 and sim:64 (varied: form sealed and published; n from 65,536 to 1,048,576): 1 launch did not finish.
     On NVIDIA H200 (Vulkan) branch_by_lane (published) takes 1.996 times as long as uniform (99 % interval 1.996 to 1.996); counting predicts 1.996, and is within 1 % of all 5 ratios.
     On NVIDIA H200 (Vulkan) the compiler removed work from 3 launches, branch_by_quad (published), early_exit (published) and indirect_branch (published): their ratios are withheld.
     On llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan) indirect_branch (published) takes 5.280 times as long as uniform (99 % interval 5.280 to 5.280); counting predicts 1.796; counting is within a tenth for 5 of 8 ratios that differ measurably from 1.

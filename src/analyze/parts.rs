@@ -23,12 +23,30 @@ pub struct SummaryPart {
     pub form: Option<String>,
     /// The devices that have rows in it.
     pub devices: Vec<DeviceSummary>,
-    /// What tells a sheet from the others of its part, as `input=random`; empty for a whole part.
-    pub words: Vec<String>,
+    /// What tells a sheet from the others of its part; empty for a whole part.
+    pub words: Vec<SheetWord>,
     /// Rows at smaller sizes, which are not shown.
     pub smaller: Vec<SummaryRow>,
     /// Rows beyond what figures hold, on no sheet.
     pub rows_not_shown: usize,
+}
+
+/// What the launches of a sheet share, and those of the other sheets of its part do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SheetWord {
+    /// They are compared with this kernel, or have this value of a parameter, as `input=random`.
+    Has(String),
+    /// They have no parameter of this name, as others have.
+    Lacks(String),
+}
+
+impl std::fmt::Display for SheetWord {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Has(words) => formatter.write_str(words),
+            Self::Lacks(name) => write!(formatter, "without {name}"),
+        }
+    }
 }
 
 impl Summary {
@@ -91,11 +109,13 @@ impl SummaryPart {
         // Kernels that are held against one another stay together.
         let word = |row: &SummaryRow| {
             let baseline = baselines.get(row.kernel.as_str()).copied();
-            baseline.or(row.baseline.as_deref()).map_or("others", short_name).to_owned()
+            let kernel = baseline.or(row.baseline.as_deref()).map_or("others", short_name);
+            SheetWord::Has(kernel.to_owned())
         };
         // First by what is compared with what, and only then by a parameter: a sheet that holds half of a
         // comparison shows nothing.
-        if self.rows().map(word).collect::<BTreeSet<String>>().len() > 1 {
+        let first = self.rows().next().map(word);
+        if self.rows().any(|row| Some(word(row)) != first) {
             return self.split_by(word);
         }
         // No parameter tells the rows apart: the first are shown.
@@ -104,7 +124,10 @@ impl SummaryPart {
         };
         self.split_by(|row| {
             let value = row.parameters.get(&name);
-            value.map_or_else(|| format!("without {name}"), |value| format!("{name}={value}"))
+            value.map_or_else(
+                || SheetWord::Lacks(name.clone()),
+                |value| SheetWord::Has(format!("{name}={value}")),
+            )
         })
     }
 
@@ -128,15 +151,15 @@ impl SummaryPart {
     }
 
     /// The sheets of the rows of each word, each split on.
-    fn split_by(&self, word: impl Fn(&SummaryRow) -> String) -> Vec<Self> {
-        let mut words: Vec<String> = Vec::new();
+    fn split_by(&self, word: impl Fn(&SummaryRow) -> SheetWord) -> Vec<Self> {
+        let mut words: Vec<SheetWord> = Vec::new();
         for row in self.rows() {
             let word = word(row);
             if !words.contains(&word) {
                 words.push(word);
             }
         }
-        let sheet = |only: &String| {
+        let sheet = |only: &SheetWord| {
             let mut sheet = self.clone();
             sheet.words.push(only.clone());
             for device in &mut sheet.devices {

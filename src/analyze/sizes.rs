@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 
 use super::bandwidth::bandwidth;
-use super::names::{SIZE, device, device_label, family, parameters_text};
+use super::names::{SIZE, device, device_label, exact, family, parameters_text};
 use super::usual::{Usual, asks_where_it_pays, keep_usual_of_each};
 use crate::record::{Measurement, Run, Status, Value};
-use crate::units::{Ratio, text};
+use crate::units::{Ratio, approximate, text};
 
 /// The rates of a family's kernels on one device.
 #[derive(Clone, Debug, PartialEq)]
@@ -187,9 +187,10 @@ fn rate_sentence(sweep: &SizeSweep) -> Option<String> {
     });
     let kernel = &series.kernel;
     Some(format!(
-        "On {} {kernel}{of} is the fastest of {}, at n = {n}: {}{share}.",
+        "On {} {kernel}{of} is the fastest of {}, at n = {}: {}{share}.",
         sweep.device,
         sweep.name(),
+        exact(approximate(n)),
         text::rate(rate, "B/s")
     ))
 }

@@ -45,6 +45,8 @@ pub struct SpeedCurve {
     pub axis: String,
     /// What sentences call it.
     pub axis_words: String,
+    /// Whether it takes whole numbers alone.
+    pub axis_is_whole: bool,
     /// The words that the baseline has no parameter for: they make variants of the kernel, such as `sort=before`.
     pub variant: BTreeMap<String, Value>,
     /// The other parameters.
@@ -78,16 +80,24 @@ fn variant(kernel: &Measurement, baseline: &Measurement) -> BTreeMap<String, Val
     own.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Where along its axis a curve lies at 1 or above; values between points are interpolated on
-/// logarithmic axes.
+/// Where a curve meets 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossing {
+    /// The value of the parameter, interpolated on logarithmic axes.
+    pub value: f64,
+    /// The two points that were measured next to it; between them nothing was.
+    pub between: [f64; 2],
+}
+
+/// Where along its axis a curve lies at 1 or above.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Crossover {
-    /// From this value on.
-    From(f64),
-    /// Up to this value.
-    UpTo(f64),
-    /// Between these two values, and neither at the first nor at the last point.
-    Between(f64, f64),
+    /// From there on.
+    From(Crossing),
+    /// Up to there.
+    UpTo(Crossing),
+    /// Between these two, and neither at the first nor at the last point.
+    Between(Crossing, Crossing),
     /// At every point that was measured.
     Always,
     /// At no point that was measured.
@@ -181,11 +191,13 @@ fn every_curve(run: &Run) -> Vec<SpeedCurve> {
                 baseline: baseline.kernel.clone(),
                 axis: axis.clone(),
                 axis_words: words.clone(),
+                axis_is_whole: true,
                 unusual: usual.unusual(&fixed),
                 variant,
                 fixed,
                 points: Vec::new(),
             });
+            curve.axis_is_whole &= matches!(kernel.parameters.get(&axis), Some(Value::Integer(_)));
             curve.points.push((x, y));
         }
         for mut curve in found.into_values() {
@@ -219,11 +231,14 @@ fn values_of(curves: &[&SpeedCurve], name: &str) -> Vec<Value> {
 pub fn crossover(curve: &SpeedCurve) -> Crossover {
     let pays = |point: &(f64, f64)| point.1 >= 1.0;
     let points = &curve.points;
-    let crossings: Vec<f64> = points
+    let crossings: Vec<Crossing> = points
         .iter()
         .zip(points.iter().skip(1))
         .filter(|(left, right)| pays(left) != pays(right))
-        .map(|(left, right)| crossing(*left, *right))
+        .map(|(left, right)| Crossing {
+            value: crossing(*left, *right),
+            between: [left.0, right.0],
+        })
         .collect();
     let first_pays = points.first().is_some_and(pays);
     match (crossings.as_slice(), first_pays) {

@@ -197,6 +197,9 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
         flags: Vec::new(),
     };
     row.flags = flags(measurement, &row, simulated);
+    if gave_up(run, measurement) {
+        row.flags.push(Tag::WaitsGivenUp.into());
+    }
     row
 }
 
@@ -256,6 +259,18 @@ pub fn paired_times(dividend: &Measurement, divisor: &Measurement) -> Option<Pai
 }
 
 /// Collects the findings of a row.
+/// Whether right outputs say that something that waits gave up at its limit.
+fn gave_up(run: &Run, measurement: &Measurement) -> bool {
+    let has = |wanted: &BTreeMap<String, Value>| {
+        wanted.iter().all(|(name, value)| measurement.parameters.get(name) == Some(value))
+    };
+    let note = run.kernels.get(&measurement.kernel);
+    measurement.status == Status::Ok
+        && measurement.output == Output::Verified
+        && !flag::has(&measurement.flags, &Tag::WaitsGivenUp)
+        && note.is_some_and(|note| note.gives_up.iter().any(has))
+}
+
 fn flags(
     measurement: &Measurement,
     row: &SummaryRow,

@@ -289,9 +289,23 @@ fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared
     let other = compare(&first, &b, false);
     assert_eq!(other.rows.len(), 1);
     assert_eq!(other.rows[0].labels[1], "Another GPU (Vulkan)");
-    assert_eq!(other.not_compared[0].reason, "run B has it at n = 7");
+    // Of another device it is said that it is another.
+    let none = "run B has no such device; ";
+    let at_size = format!("{none}Another GPU (Vulkan) has it at n = 7");
+    assert_eq!(other.not_compared[0].reason, at_size);
+    let unmeasured = format!("{none}on Another GPU (Vulkan) this kernel was not measured");
+    assert!(other.not_compared.iter().any(|missing| missing.reason == unmeasured), "{other:#?}");
+    let mut sized = first.clone();
+    sized.measurements[0].parameters.insert(SIZE.to_owned(), Value::Integer(7));
+    let same = compare(&first, &sized, false);
+    assert_eq!(same.not_compared[0].reason, "run B has it at n = 7");
+    sized.measurements.remove(0);
+    sized.measurements.retain(|other| other.kernel != first.measurements[0].kernel);
+    let same = compare(&first, &sized, false);
+    assert_eq!(same.not_compared[0].reason, "run B did not measure this kernel on that device");
     let last = other.not_compared.last().expect("B's own");
-    assert_eq!((last.side, &*last.reason), (1, "run A has it at n = 1048576"));
+    let elsewhere = "run A has no such device; NVIDIA H200 (Vulkan) has it at n = 1,048,576";
+    assert_eq!((last.side, &*last.reason), (1, elsewhere));
 }
 
 #[test]
@@ -350,6 +364,20 @@ fn what_did_not_go_well_comes_first() {
     let ways =
         ": 1 launch was refused by the driver and 1 launch was cut off in a loop by the device.";
     assert!(ill[0].ends_with(ways), "{ill:#?}");
+    // What waits is known to have given up where the outputs are right.
+    let (kernel, parameters) =
+        (run.measurements[2].kernel.clone(), run.measurements[2].parameters.clone());
+    run.measurements[2].output = crate::record::Output::Verified;
+    run.kernels.entry(kernel.clone()).or_default().gives_up = vec![parameters.clone()];
+    let flagged = |run: &Run| {
+        let rows = summary(run).devices.into_iter().flat_map(|device| device.rows);
+        let given_up = rows.filter(|row| flag::has(&row.flags, &Tag::WaitsGivenUp));
+        given_up.map(|row| (row.kernel, row.parameters)).collect::<Vec<_>>()
+    };
+    assert!(flagged(&run).contains(&(kernel, parameters)), "{:?}", flagged(&run));
+    assert!(told(&run)[0].contains("ended by a limit on waiting"), "{:#?}", told(&run));
+    run.measurements.iter_mut().for_each(|m| m.output = crate::record::Output::Unchecked);
+    assert_eq!(flagged(&run), []);
     assert_eq!(ill[1..], well);
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::counts::{Work, ratio};
-use super::names::{device_label, is_simulated, parameters_text, uncapital};
+use super::names::{device_label, exact, is_simulated, parameters_text, uncapital};
 use super::usual::Usual;
 use crate::record::{ConstructPart, GrainNote, Measurement, Run, SeedCounts, Seeds, Status, Value};
 use crate::units::{Ratio, Width, text};
@@ -401,6 +401,8 @@ fn grain_texts(run: &Run, kernels: &IndexMap<&str, Vec<(&WidthCost, CostRatio)>>
 /// Where along its axis of grain a kernel costs more at 64 lanes.
 #[derive(Clone, Debug, PartialEq)]
 struct GrainSentence {
+    /// Whether it is of launches that were asked for, all at one size.
+    is_main: bool,
     /// How many values of the axis it speaks of.
     values: usize,
     /// The greatest ratio along it.
@@ -409,9 +411,10 @@ struct GrainSentence {
 }
 
 impl GrainSentence {
-    /// What speaks of more values first; of equals the dearer.
+    /// What speaks of launches that were asked for first, then what speaks of more values; of equals the dearer.
     fn order(&self, other: &Self) -> Ordering {
-        other.values.cmp(&self.values).then(other.most.total_cmp(&self.most))
+        let fuller = other.values.cmp(&self.values).then(other.most.total_cmp(&self.most));
+        other.is_main.cmp(&self.is_main).then(fuller)
     }
 }
 
@@ -451,10 +454,8 @@ fn launch_words(cost: &WidthCost) -> String {
 fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<GrainSentence> {
     let grain = points.first().and_then(|(cost, _)| run.kernels.get(&cost.kernel)?.grain.as_ref());
     let Some(grain) = grain else { return Vec::new() };
-    let mut groups: IndexMap<String, Vec<(f64, f64)>> = IndexMap::new();
-    // Of launches of several sizes those count first that were counted to compare widths: a value is named once.
-    let (compared, others): (Vec<_>, Vec<_>) = points.iter().partition(|(cost, _)| cost.for_widths);
-    for (cost, ratio) in compared.into_iter().chain(others) {
+    let mut groups: IndexMap<String, Vec<GrainPoint>> = IndexMap::new();
+    for (cost, ratio) in points {
         let at = cost.parameters.get(&grain.parameter).and_then(super::names::number_of);
         let Some(at) = at else { continue };
         let beside = grain.beside.iter().filter_map(|(name, words)| {
@@ -462,18 +463,58 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<GrainSe
             Some(words.get(&value).cloned().unwrap_or(value))
         });
         let beside: Vec<String> = beside.collect();
-        let along = groups.entry(beside.join(", ")).or_default();
-        if along.iter().all(|(known, _)| *known != at) {
-            along.push((at, ratio.ratio));
-        }
+        let size = cost.parameters.get(super::names::SIZE).map(ToString::to_string);
+        let point = GrainPoint { at, ratio: ratio.ratio, size, is_main: !cost.for_widths };
+        groups.entry(beside.join(", ")).or_default().push(point);
     }
-    groups.retain(|_, along| along.len() >= GRAINS_MIN);
-    let sentence = |(beside, along): (String, Vec<(f64, f64)>)| GrainSentence {
+    let groups = groups.into_iter().map(|(beside, points)| (beside, of_main_size(&points)));
+    let groups = groups.filter(|(_, (along, _))| along.len() >= GRAINS_MIN);
+    let sentence = |(beside, (along, is_main)): (String, (Vec<(f64, f64)>, bool))| GrainSentence {
+        is_main,
         values: along.len(),
         most: along.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max),
         text: grain_sentence(grain, &beside, along),
     };
-    groups.into_iter().map(sentence).collect()
+    groups.map(sentence).collect()
+}
+
+/// A launch along an axis of grain.
+#[derive(Clone, Debug, PartialEq)]
+struct GrainPoint {
+    /// The value of the axis.
+    at: f64,
+    /// The cost at 64 lanes over that at 32.
+    ratio: f64,
+    /// The size; `None` where it has none.
+    size: Option<String>,
+    /// Whether it was asked for, and not counted beside to compare widths.
+    is_main: bool,
+}
+
+/// Each value of an axis with its ratio, once: of the launches that were asked for, at the size that most of them
+/// have; where these are too few for a sentence, the other launches fill in. And whether they are enough.
+fn of_main_size(points: &[GrainPoint]) -> (Vec<(f64, f64)>, bool) {
+    let with = |size: &Option<String>| {
+        points.iter().filter(|point| point.is_main && point.size == *size).count()
+    };
+    let asked = points.iter().filter(|point| point.is_main).map(|point| &point.size);
+    let size = asked.rev().max_by_key(|size| with(size));
+    let is_first = |point: &&GrainPoint| point.is_main && Some(&point.size) == size;
+    let (first, others): (Vec<&GrainPoint>, Vec<&GrainPoint>) = points.iter().partition(is_first);
+    let mut along: Vec<(f64, f64)> = Vec::new();
+    let mut add = |points: &[&GrainPoint]| {
+        for point in points {
+            if along.iter().all(|(known, _)| *known != point.at) {
+                along.push((point.at, point.ratio));
+            }
+        }
+        along.len()
+    };
+    let is_main = add(&first) >= GRAINS_MIN;
+    if !is_main {
+        add(&others);
+    }
+    (along, is_main)
 }
 
 /// Where a kernel costs more at 64 lanes: `along` has values of its axis, each with the ratio.
@@ -481,9 +522,11 @@ fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -
     along.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (dear, others): (Vec<_>, Vec<_>) =
         along.into_iter().partition(|(_, ratio)| is_dearer(*ratio));
-    let dearer: Vec<String> =
-        dear.iter().map(|(at, ratio)| format!("{at} ({}×)", text::ratio(*ratio))).collect();
-    let others: Vec<String> = others.iter().map(|(at, _)| at.to_string()).collect();
+    let dearer: Vec<String> = dear
+        .iter()
+        .map(|(at, ratio)| format!("{} ({}×)", exact(*at), text::ratio(*ratio)))
+        .collect();
+    let others: Vec<String> = others.iter().map(|(at, _)| exact(*at)).collect();
     let (dearer, others) = (dearer.join(", "), others.join(", "));
     let GrainNote { words, of, .. } = grain;
     let beside = if beside.is_empty() { String::new() } else { format!(" {beside}") };

@@ -98,7 +98,7 @@ fn several_plots(
     // What stands at the ends of curves must not reach the numbers of the panel beside it.
     let ends = values.iter().map(|value| Font::plain(12).bold().width(value));
     let ends_room = ends.max().unwrap_or(0) + 4;
-    let bands = count(panels.len().div_ceil(kernels_per_band(panels)));
+    let bands = count(panels.len().div_ceil(kernels_per_band(sheet, panels)));
     let of = if sheet.words.is_empty() { "" } else { ": " };
     let title = format!("{title}{of}{}", sheet.words.join(", "));
     let ends = sheet.series.as_ref().map(|series| format!("numbers at the curves' ends: {series}"));
@@ -147,9 +147,12 @@ fn column_head(panel: &SpeedPanel) -> String {
     format!("{} pays", panel.kernel.as_deref().map_or("all", short_name))
 }
 
-/// As many kernels of a row as have room for their names.
-fn kernels_per_band(panels: &[SpeedPanel]) -> usize {
-    let widths = panels.iter().map(|panel| Font::plain(12).bold().width(&column_head(panel)));
+/// As many kernels of a row as have room for their names, and for where each of their curves crosses 1.
+fn kernels_per_band(sheet: &SpeedSheet, panels: &[SpeedPanel]) -> usize {
+    let heads = panels.iter().map(|panel| Font::plain(12).bold().width(&column_head(panel)));
+    let cells = panels.iter().flat_map(|panel| &panel.curves);
+    let cells = cells.map(|curve| Font::plain(12).width(&crossing(sheet, curve)));
+    let widths = heads.chain(cells);
     let fit = (WIDTH - FIRST_COLUMN) / (widths.max().unwrap_or(0) + 8);
     usize::try_from(fit).unwrap_or(0).clamp(1, KERNELS_PER_BAND)
 }
@@ -227,7 +230,7 @@ fn crossings_table(
 ) -> Result<(), ChartError> {
     let (bold, font) = (Font::plain(12).bold(), Font::plain(12));
     let mut y = top;
-    let per_band = kernels_per_band(panels);
+    let per_band = kernels_per_band(sheet, panels);
     let step = (WIDTH - FIRST_COLUMN) / count(per_band);
     for band in panels.chunks(per_band) {
         let columns = || (0..).map(|column| FIRST_COLUMN + column * step);

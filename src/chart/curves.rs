@@ -456,6 +456,8 @@ mod tests {
     fn lines_do_not_pass_over_what_was_not_measured() {
         let series = |measured, at: &[f64]| CurveSeries {
             name: String::new(),
+            curve: String::new(),
+            devices: Vec::new(),
             measured,
             points: at.iter().map(|x| (*x, 1.0)).collect(),
         };
@@ -475,6 +477,8 @@ mod tests {
                 |values: &[f64]| (1..).map(f64::from).zip(values.iter().copied()).collect();
             let series = |measured, values: &[f64]| CurveSeries {
                 name: String::new(),
+                curve: String::new(),
+                devices: Vec::new(),
                 measured,
                 points: points(values),
             };

@@ -10,7 +10,7 @@ use super::{
     bars::{Bar, BarFigure, BarGroup, Scale, bars, order_by_size},
 };
 use crate::{
-    analyze::{FORM, SIZE, SummaryPart, SummaryRow, parameters_text, short_name},
+    analyze::{FORM, SIZE, SheetWord, SummaryPart, SummaryRow, parameters_text, short_name},
     record::Status,
 };
 
@@ -124,12 +124,11 @@ pub(super) fn title(quantity: &str, part: &SummaryPart) -> String {
     let form = part.form.as_ref().map_or(String::new(), |form| format!(" ({form})"));
     let kernel = only_kernel(part).map_or(String::new(), |kernel| format!(", {kernel}"));
     // What a sheet's launches lack says less than what they have.
-    let has: Vec<&str> = part
-        .words
-        .iter()
-        .map(String::as_str)
-        .filter(|word| !word.starts_with("without "))
-        .collect();
+    let has = part.words.iter().filter_map(|word| match word {
+        SheetWord::Has(words) => Some(words.as_str()),
+        SheetWord::Lacks(_) => None,
+    });
+    let has: Vec<&str> = has.collect();
     let words = if has.is_empty() { String::new() } else { format!(": {}", has.join(", ")) };
     format!("{quantity}{family}{kernel}{form}{words}")
 }

@@ -324,7 +324,8 @@ const FULL_MIN: f64 = 0.9995;
 /// The words of a part in the names of its figures: family, form and what else tells it from others.
 fn part_words(part: &SummaryPart) -> String {
     let words = [Some(part.family.as_str()), part.form.as_deref()].into_iter().flatten();
-    words.chain(part.words.iter().map(String::as_str)).collect::<Vec<_>>().join("-")
+    let words = words.map(str::to_owned).chain(part.words.iter().map(ToString::to_string));
+    words.collect::<Vec<_>>().join("-")
 }
 
 /// Lanes at several widths, a family and form each.

@@ -6,9 +6,9 @@ use std::path::Path;
 use super::*;
 use crate::{
     analyze::{
-        BeforeAfter, BeforeAfterRow, SizeSeries, SizeSweep, SpeedCurve, SpeedPanel, SpeedSheet,
-        SpeedupRow, Speedups, StageSheet, StageStack, StageTime, SummaryPart, TimeRatio,
-        speed_curves, speed_sheets, summary, width_sweep,
+        BeforeAfter, BeforeAfterRow, SheetWord, SizeSeries, SizeSweep, SpeedCurve, SpeedPanel,
+        SpeedSheet, SpeedupRow, Speedups, StageSheet, StageStack, StageTime, SummaryPart,
+        TimeRatio, speed_curves, speed_sheets, summary, width_sweep,
     },
     fixtures,
     record::{Published, Tag, Value},
@@ -124,6 +124,7 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
         baseline: "sparse/map_branch".to_owned(),
         axis: "rounds".to_owned(),
         axis_words: "number of rounds".to_owned(),
+        axis_is_whole: true,
         unusual: BTreeSet::new(),
         variant: BTreeMap::new(),
         fixed: [("density".to_owned(), Value::Real(density))].into(),
@@ -151,7 +152,7 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
     for words in [
         "at every point",
         "at every point (to 64)",
-        "from rounds = 130 (from 64)",
+        "from between rounds = 64 and 256 (from 64)",
         "at no point (2 of 3 points)",
     ] {
         assert!(texts.iter().any(|text| text == words), "{words} in {texts:?}");
@@ -188,7 +189,10 @@ fn parts_of_many_rows_fall_into_sheets() {
     let parts = summary(&run).parts();
     assert_eq!(parts.len(), 1);
     let sheets = parts[0].sheets();
-    let words: Vec<String> = sheets.iter().map(|sheet| sheet.words.join(" ")).collect();
+    let words = |sheet: &SummaryPart| {
+        sheet.words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    let words: Vec<String> = sheets.iter().map(words).collect();
     assert_eq!(
         words,
         [
@@ -203,6 +207,13 @@ fn parts_of_many_rows_fall_into_sheets() {
     assert!(sheets.iter().all(|sheet| sheet.devices[0].rows.len() == 25));
     let texts = texts(&lanes(&sheets[0], i32::MAX).expect("counted"));
     assert_eq!(texts[0], "Mean active lanes, sort: arms=equal, input=random");
+    // What a sheet's launches lack is in its file's name and not in its title, whatever it is called.
+    let mut other = sheets[0].clone();
+    other.words =
+        vec![SheetWord::Lacks("arms".to_owned()), SheetWord::Has("without a guard".to_owned())];
+    let title = &self::texts(&lanes(&other, i32::MAX).expect("counted"))[0];
+    assert_eq!(title, "Mean active lanes, sort: without a guard");
+    assert_eq!(part_words(&other), "sort-without arms-without a guard");
     // The line beneath is folded.
     let beneath = texts.join(" ");
     assert!(beneath.contains("; largest n of each, 250 smaller not shown"), "{beneath}");

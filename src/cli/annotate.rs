@@ -18,7 +18,7 @@ use clap::builder::styling::Style;
 use crate::analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule};
 use crate::present;
 use crate::present::fit::{cut, fold, tabs, width_of};
-use crate::record::{Method, Status, Trust, flag};
+use crate::record::{Method, Status, Trust};
 use crate::units::visible::visible;
 use crate::units::{Ratio, Width, grouped_text, text};
 use excerpt::{Piece, source_line};
@@ -221,8 +221,8 @@ fn problems(device: &DeviceProfile, look: Look) -> String {
         text += &look.paint(orange(), &fold(&line, "  ", look.columns));
         text.push('\n');
     }
-    if !device.flags.is_empty() {
-        let line = format!("{}: {}", device.column.device, flag::words(&device.flags, ", "));
+    for flag in &device.flags {
+        let line = format!("{}: {flag}: {}", device.column.device, flag.tag.first_sentence());
         text += &format!("{}\n", fold(&line, "  ", look.columns));
     }
     text

@@ -122,7 +122,7 @@ pub(crate) struct ClaimsArguments {
     /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas
     #[arg(short, long, value_name = "ID", conflicts_with = "from")]
     pub(crate) device: Vec<String>,
-    /// A small n, the same on every device, and a fifth of the time
+    /// A small n, the same on every device, and a shorter --budget
     #[arg(long, conflicts_with = "from")]
     pub(crate) quick: bool,
     /// Seconds that timing may take in all; 120, or 12 with --quick
@@ -182,9 +182,9 @@ pub(crate) struct RunArguments {
     #[arg(help_heading = WHAT, short, long, value_name = "AXIS=VALUES")]
     pub(crate) axis: Vec<String>,
     /// Elements of each launch, as `-a n=N`: 65536, 1e6, 2^20, 1M
-    #[arg(help_heading = WHAT, long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
+    #[arg(help_heading = WHAT, long, value_name = "N", value_parser = count::parse_elements, allow_negative_numbers = true)]
     pub(crate) n: Option<u64>,
-    /// A small n, the same on every device, and a fifth of the time
+    /// A small n, the same on every device, and a shorter --budget
     #[arg(help_heading = WHAT, long)]
     pub(crate) quick: bool,
     /// Seconds that timing may take in all; 30, or 6 with --quick. Counting comes before, and is not
@@ -286,7 +286,7 @@ pub(crate) struct LaunchArguments {
     #[arg(long, value_name = "X,Y,Z", value_parser = workgroups)]
     pub(crate) workgroups: Option<[u32; 3]>,
     /// Elements of run-time arrays, an invocation each: 65536, 1e6, 2^20, 1M. Left out, 65536, or fewer where that takes too long
-    #[arg(long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = count::parse_elements, allow_negative_numbers = true)]
     pub(crate) n: Option<u64>,
     /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas. The first GPU,
     /// `sim:32` and `sim:64` where left out

@@ -33,9 +33,12 @@ pub(super) fn is_captured(folder: &Path) -> bool {
     let is_file = std::fs::symlink_metadata(&path).is_ok_and(|about| !about.is_dir());
     let text = if is_file { store::read_file(&path, LAUNCH_BYTES_MAX) } else { return false };
     // One that cannot be read is opened, which says why.
-    text.map_or(true, |bytes| {
-        String::from_utf8_lossy(&bytes).lines().any(|line| line.trim() == "[capture]")
-    })
+    text.map_or(true, |bytes| is_capture(&String::from_utf8_lossy(&bytes)))
+}
+
+/// Whether the text of a launch file is that of a captured dispatch.
+pub(super) fn is_capture(text: &str) -> bool {
+    text.lines().any(|line| line.trim() == "[capture]")
 }
 
 /// The captured dispatches in a folder, by their names; none where it holds none.

@@ -31,7 +31,8 @@ const BUDGET_S: [f64; 2] = [120.0, 12.0];
 /// Judges the claims that the arguments name.
 pub(crate) fn claims(arguments: &ClaimsArguments, out: &mut impl Write) -> Result<Exit, Failure> {
     let ledger = ledger().map_err(Failure::bad_input)?;
-    let chosen = with_opposed(&ledger, &choose(&ledger, &arguments.claims)?);
+    let asked = choose(&ledger, &arguments.claims)?;
+    let chosen = with_opposed(&ledger, &asked);
     let (records, tables, exit) = if arguments.from.is_empty() {
         let (record, exit) = measure(&chosen, arguments)?;
         (vec![record], Vec::new(), exit)
@@ -47,7 +48,8 @@ pub(crate) fn claims(arguments: &ClaimsArguments, out: &mut impl Write) -> Resul
         let (records, tables) = load(&arguments.from)?;
         (records, tables, Exit::Done)
     };
-    print(&judge_all(&chosen, &records, &tables), arguments, out)?;
+    let asked: Vec<&str> = asked.iter().map(|claim| claim.id.as_str()).collect();
+    print(&judge_all(&chosen, &records, &tables), &asked, arguments, out)?;
     Ok(exit)
 }
 
@@ -86,12 +88,13 @@ fn choose<'a>(ledger: &'a [Claim], words: &[String]) -> Result<Vec<&'a Claim>, F
     Ok(ledger.iter().filter(chosen).collect())
 }
 
-/// The chosen claims, and those that say the opposite of one: they are judged together. In the ledger's order.
-fn with_opposed<'a>(ledger: &'a [Claim], chosen: &[&Claim]) -> Vec<&'a Claim> {
-    let taken = |claim: &&Claim| {
-        chosen.iter().any(|other| other.id == claim.id || other.against.contains(&claim.id))
+/// The chosen claims, then those that say the opposite of one: they are judged together.
+fn with_opposed<'a>(ledger: &'a [Claim], chosen: &[&'a Claim]) -> Vec<&'a Claim> {
+    let opposed = |claim: &&Claim| {
+        chosen.iter().all(|other| other.id != claim.id)
+            && chosen.iter().any(|other| other.against.contains(&claim.id))
     };
-    ledger.iter().filter(taken).collect()
+    chosen.iter().copied().chain(ledger.iter().filter(opposed)).collect()
 }
 
 /// The kernels that a claim's checks look at.
@@ -265,6 +268,7 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<(Vec<Record>, Vec<FactTable>), F
 
 fn print(
     judged: &[Judged],
+    asked: &[&str],
     arguments: &ClaimsArguments,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
@@ -278,7 +282,7 @@ fn print(
     } else if arguments.markdown {
         out.write_all(present::claims_markdown(judged).as_bytes())?;
     } else {
-        out.write_all(present::claims_screen(judged, terminal_columns()).as_bytes())?;
+        out.write_all(present::claims_screen(judged, asked, terminal_columns()).as_bytes())?;
     }
     Ok(())
 }
@@ -394,6 +398,7 @@ mod tests {
             assert_eq!(asked, [claim]);
             let both = with_opposed(&ledger, &asked);
             assert_eq!(both.len(), 1 + claim.against.len(), "{}", claim.id);
+            assert_eq!(both[0], claim, "who is asked for comes first");
             for id in &claim.against {
                 let other = both.iter().find(|other| other.id == *id).unwrap();
                 for group in launches(&[*other]) {

@@ -69,6 +69,18 @@ pub(crate) fn parse(word: &str) -> Result<u64, String> {
     whole(word).ok_or_else(|| format!("{problem}; {examples}"))
 }
 
+/// Reads how many elements the launches of a run have: at least one.
+///
+/// # Errors
+///
+/// A sentence that says what can be given.
+pub(crate) fn parse_elements(word: &str) -> Result<u64, String> {
+    match parse(word)? {
+        0 => Err("it is 0, and must be at least 1, such as 65536, 1e6, 2^20 or 1M".to_owned()),
+        count => Ok(count),
+    }
+}
+
 /// Up to here every number can be given.
 const LARGEST: f64 = 18_446_744_073_709_551_615.0;
 
@@ -108,5 +120,9 @@ mod tests {
         ] {
             assert!(parse(word).is_err_and(|told| told.starts_with(problem)), "{word}");
         }
+        assert_eq!(parse("0"), Ok(0));
+        assert_eq!(parse_elements("1"), Ok(1));
+        assert!(parse_elements("0").is_err_and(|told| told.contains("at least 1")));
+        assert!(parse_elements("-5").is_err_and(|told| told.starts_with("it is negative")));
     }
 }

@@ -16,7 +16,7 @@ use super::plan::plan;
 use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{export, render, screen};
 use crate::analyze;
-use crate::present::fit::fold;
+use crate::present::fit::{fold, fold_after};
 use crate::present::{self, Section, count_text, terminal_columns};
 use crate::record::{Measurement, Output, Run, Status, Tag, flag};
 use crate::run::session::{Listener as _, Recording};
@@ -156,6 +156,7 @@ pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failur
         let tables = count_text(left_out, "more table");
         writeln!(out, "{tables} of what each width costs: on the page.")?;
     }
+    write_flags(run, columns, out)?;
     let agreements = analyze::agreements(run);
     if !agreements.is_empty() {
         let differing: usize =
@@ -182,9 +183,47 @@ pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failur
     Ok(())
 }
 
+/// Says what the flags in the tables mean, each in a sentence.
+fn write_flags(run: &Run, columns: Option<usize>, out: &mut impl Write) -> Result<(), Failure> {
+    let mut tags: Vec<Tag> = Vec::new();
+    for finding in analyze::findings(run) {
+        if !tags.contains(&finding.flag.tag) {
+            tags.push(finding.flag.tag);
+        }
+    }
+    if !tags.is_empty() {
+        writeln!(out, "{}", fold("Flags, which the page explains in full:", "", columns))?;
+    }
+    for tag in tags {
+        let line = format!("{}: {}", tag.word(), tag.first_sentence());
+        writeln!(out, "{}", fold_after("  ", &line, "    ", columns))?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_flagged_is_said_in_words_once() {
+        let mut run = crate::fixtures::run();
+        let shown = |run: &Run| {
+            let mut out = Vec::new();
+            write_flags(run, None, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        for device in &mut run.devices {
+            device.flags = vec![Tag::SelfTestFailed.into()];
+        }
+        let text = shown(&run);
+        let line = "  self_test_failed: In at least one small kernel the device's executions were not those";
+        assert_eq!(text.matches(line).count(), 1, "{text}");
+        assert!(text.starts_with("Flags, which the page explains in full:\n"), "{text}");
+        run.devices.iter_mut().for_each(|device| device.flags.clear());
+        run.measurements.clear();
+        assert_eq!(shown(&run), "");
+    }
 
     #[test]
     fn the_exit_code_is_the_worst_that_happened() {

@@ -95,6 +95,9 @@ pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileReq
         (String::new(), Some(spirv::read(shader, &bytes)?))
     } else {
         let text = to_text(shader, bytes)?;
+        if let Some(known) = foreign::toml(shader, &text, Path::is_file) {
+            return Err(Failure::message(Exit::BadInput, known));
+        }
         tell_of_length(shader, &text);
         (text, None)
     };

@@ -138,6 +138,9 @@ pub struct Description {
     /// The parameters whose product is how many elements are put in order, where some are.
     #[serde(default)]
     pub ordered: Vec<String>,
+    /// Launches, by values of parameters, whose outputs are right only where something that waits gave up at its limit.
+    #[serde(default)]
+    pub gives_up: Vec<BTreeMap<String, Value>>,
     /// How lanes of its baseline part, where that is known.
     #[serde(default, deserialize_with = "strict")]
     pub divergence: Option<Divergence>,

@@ -38,6 +38,7 @@ impl Description {
             usual: self.usual.clone(),
             stages: self.stages.clone(),
             ordered: self.ordered.clone(),
+            gives_up: self.gives_up.clone(),
             divergence: self.divergence.clone(),
             figures: self.figures.clone(),
             reading: self.reading.clone(),
@@ -49,12 +50,16 @@ impl Description {
 impl Catalogue {
     /// Gives a run that says nothing of its kernels, as those of older versions, the notes of this
     /// catalogue's kernels that it measured; to others the figures of kernels that had none when they were
-    /// measured, since a figure can be drawn of any record.
+    /// measured, since a figure can be drawn of any record, and which launches are ended by a limit.
     pub fn annotate(&self, run: &mut Run) {
         if !run.kernels.is_empty() {
             for (name, note) in &mut run.kernels {
-                if let Some(kernel) = self.kernel(name).filter(|_| note.figures.is_empty()) {
+                let Some(kernel) = self.kernel(name) else { continue };
+                if note.figures.is_empty() {
                     note.figures.clone_from(&kernel.description.figures);
+                }
+                if note.gives_up.is_empty() {
+                    note.gives_up.clone_from(&kernel.description.gives_up);
                 }
             }
             return;
@@ -88,5 +93,11 @@ mod tests {
         let note = &run.kernels["alignment/chunks"];
         assert_eq!(note.figures, kernel.description.figures);
         assert_eq!(note.question.as_deref(), Some("asked then"), "the rest is the record's");
+        // So is what of an older record is ended by a limit.
+        let kernel = catalogue.kernels().find(|kernel| !kernel.description.gives_up.is_empty());
+        let kernel = kernel.expect("a kernel that waits");
+        run.kernels.insert(kernel.id.clone(), KernelNote::default());
+        catalogue.annotate(&mut run);
+        assert_eq!(run.kernels[&kernel.id].gives_up, kernel.description.gives_up);
     }
 }

@@ -117,8 +117,9 @@ fn by_family(judged: &[Judged]) -> BTreeMap<&str, Vec<&Judged>> {
     families
 }
 
-/// The verdicts for a terminal of so many columns, folded by family.
-pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
+/// The verdicts for a terminal of so many columns, folded by family: first the claims that were asked for by these
+/// ids, then, each with the reason why it is there, those that are judged with them.
+pub fn claims_screen(judged: &[Judged], asked: &[&str], columns: Option<usize>) -> String {
     let mut text = String::new();
     let several = judged.len() > 1;
     // One claim, with those that are judged with it.
@@ -129,17 +130,20 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
     let mut told = BTreeSet::new();
     let is_open =
         |claim: &&Judged| matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
+    let is_beside = |claim: &&Judged| !asked.contains(&claim.claim.id.as_str());
     // What is not decided comes last.
     let mut families: Vec<_> = by_family(judged).into_iter().collect();
-    families.sort_by_key(|(_, claims)| claims.iter().all(is_open));
+    families.sort_by_key(|(_, claims)| (claims.iter().all(is_beside), claims.iter().all(is_open)));
     for (family, mut claims) in families {
-        claims.sort_by_key(is_open);
+        claims.sort_by_key(|claim| (is_beside(claim), is_open(claim)));
         let _ = writeln!(text, "{family}");
         for claim in claims {
             let head = format!("  {}: ", claim.claim.id);
             let verdict = claim.verdict.text();
             let _ = writeln!(text, "{}", fold_after(&head, &verdict, "    ", columns));
-            for line in claim_lines(claim, one_question, &mut told) {
+            let why_here = is_beside(&claim).then(|| beside_text(claim, asked));
+            let lines = claim_lines(claim, one_question, &mut told);
+            for line in why_here.into_iter().chain(lines) {
                 let _ = writeln!(text, "{}", fold(&line, "    ", columns));
             }
         }
@@ -147,6 +151,13 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
     }
     let _ = writeln!(text, "{}", fold(&claims_counted(judged), "", columns));
     text
+}
+
+/// Why a claim is judged that nobody asked for.
+fn beside_text(claim: &Judged, asked: &[&str]) -> String {
+    let others = claim.pairs.iter().map(|pair| pair.other.as_str());
+    let others: Vec<&str> = others.filter(|other| asked.contains(other)).collect();
+    format!("Not asked for: it stands here because it says the opposite of {}.", others.join(", "))
 }
 
 /// What is said of a claim beneath its verdict, a line each: of one that was asked for every figure in place of those

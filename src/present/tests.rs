@@ -51,8 +51,28 @@ fn judged(columns: Option<usize>) -> String {
     let judged =
         crate::claims::judge_touched(&[fixtures::compared_run()]).expect("the ledger is read");
     assert!(judged.len() > 1, "the patterns decide claims");
-    let alone = claims_screen(&judged[..1], columns);
-    claims_screen(&judged, columns) + &alone
+    let asked: Vec<&str> = judged.iter().map(|claim| claim.claim.id.as_str()).collect();
+    let alone = claims_screen(&judged[..1], &asked, columns);
+    claims_screen(&judged, &asked, columns) + &alone
+}
+
+#[test]
+fn a_claim_that_was_asked_for_stands_before_the_one_against_it() {
+    let ledger = crate::claims::ledger().expect("the ledger is read");
+    let claim = ledger.iter().find(|claim| !claim.against.is_empty()).expect("a pair");
+    let against = |other: &&crate::claims::Claim| claim.against.contains(&other.id);
+    let other = ledger.iter().find(against).expect("the other");
+    let judged = crate::claims::judge_all(&[other, claim], &[], &[]);
+    let said = |asked: &[&str]| claims_screen(&judged, asked, None);
+    let (id, against) = (claim.id.as_str(), other.id.as_str());
+    let place = |text: &str, id: &str| text.find(&format!("  {id}: ")).expect("it is shown");
+    for (asked, beside) in [(id, against), (against, id)] {
+        let text = said(&[asked]);
+        assert!(place(&text, asked) < place(&text, beside), "{text}");
+        let why = format!("Not asked for: it stands here because it says the opposite of {asked}.");
+        assert_eq!(text.matches(&why).count(), 1, "{text}");
+    }
+    assert!(!said(&[id, against]).contains("Not asked for"));
 }
 
 #[test]

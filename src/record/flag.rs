@@ -151,6 +151,10 @@ tags! {
     "A page in a browser wrote this record for anyone to save or share, and nothing shows that it was \
      measured on the device that it names."
 
+    WaitsGivenUp "waits_given_up"
+    "What waited in this launch gave up at its limit on polls: its outputs would be wrong otherwise. The time is \
+     that of the limit, and no cost of waiting."
+
     NoWgslToCount "no_wgsl_to_count"
     "The kernel is CUDA C++, for what WGSL cannot say: executions and lanes are counted by lines of \
      WGSL, of which it has none. Its outputs were checked, and it was timed."
@@ -209,6 +213,12 @@ impl Tag {
     pub fn from_word(word: &str) -> Self {
         let known = Self::ALL.iter().find(|tag| tag.word() == word);
         known.cloned().unwrap_or_else(|| Self::Other(word.to_owned()))
+    }
+
+    /// The first sentence of what it means: enough beside a word that is explained in full elsewhere.
+    pub fn first_sentence(&self) -> &'static str {
+        let explanation = self.explanation();
+        explanation.find(". ").map_or(explanation, |end| &explanation[..=end])
     }
 
     /// The word as a phrase, such as `work removed by compiler`.
@@ -343,6 +353,9 @@ mod tests {
             assert_eq!(Tag::from_word(tag.word()), *tag);
             assert_ne!(tag.explanation(), Tag::from_word("no such word").explanation());
             assert!(tag.explanation().ends_with(['.', ')']), "{tag:?}");
+            let first = tag.first_sentence();
+            assert!(tag.explanation().starts_with(first) && first.len() > 30, "{first}");
+            assert!(first.ends_with(['.', ')']) && !first.contains(". "), "{first}");
         }
     }
 

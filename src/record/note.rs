@@ -51,6 +51,9 @@ pub struct KernelNote {
     /// The parameters whose product is how many elements are put in order, where some are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ordered: Vec<String>,
+    /// Launches, by values of parameters, whose outputs are right only where something that waits gave up at its limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gives_up: Vec<BTreeMap<String, Value>>,
     /// How lanes of its baseline part, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divergence: Option<Divergence>,

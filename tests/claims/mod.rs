@@ -310,7 +310,7 @@ fn opposed() {
         serde_json::from_str(&told("--json", &["lesson-launch-5us"])).unwrap();
     let claims = json["claims"].as_array().unwrap();
     let ids: Vec<&str> = claims.iter().map(|claim| claim["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["lesson-launch-under-10us", "lesson-launch-5us"]);
+    assert_eq!(ids, ["lesson-launch-5us", "lesson-launch-under-10us"], "who is asked for first");
     let says = claims[1]["pairs"][0]["says"].as_str().unwrap();
     assert_eq!(claims[1]["pairs"][0]["against"], ids[0]);
     let sentence = "The records support lesson-launch-under-10us, which holds; lesson-launch-5us is contradicted.";

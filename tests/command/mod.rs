@@ -220,6 +220,7 @@ fn bad_input() {
     refused(&["run", "five_patterns", "-a", "m=1"], 2, "they have: form, n");
     refused(&["run", "uniform", "-a", "from=sealed"], 2, "did you mean form?\nit has: form, n");
     refused(&["-a", "form=fast"], 2, "sealed, published, opaque");
+    refused(&["run", "uniform", "--n", "0"], 2, "it is 0, and must be at least 1");
     refused(&["-a", "n=abc"], 2, "n cannot be abc; it takes: whole numbers from 0 on");
     refused(&["-a", "n=-1"], 2, "n cannot be -1; it takes: whole numbers from 0 on");
     refused(&["run", "device", "-a", "operation=mul"], 2, "it takes: add, product, max, min");

@@ -261,6 +261,8 @@ pub(super) fn bad_input() {
     refused(&["waste.wgsl", "--workgroups", "0"], "an example is 64,1,1");
     refused(&["waste.wgsl", "--entry", "mian"], "it has: main");
     refused(&["waste.wgsl", "--n", "0"], "at least 1");
+    refused(&["two.toml"], "two.toml is a TOML file and no shader");
+    refused(&["two.toml"], "`lanescope profile two.wgsl --launch two.toml`");
     assert!(!folder.path().join("lanescope-results").exists(), "bad input leaves nothing behind");
 }
 

@@ -22,12 +22,14 @@ pub use texts::LinePair;
 pub use timing::TimeRatio as LaunchTimeRatio;
 
 use super::counts::{Work, active_lanes_mean, efficiency, ratio};
-use super::names::{SIZE, device_label, family, list_text, parameters_text};
+use super::names::{
+    SIZE, device_label, family, list_text, parameters_text, plain_label, value_text,
+};
 use super::plausibility::plausibility;
 use super::rounds::{median_time, times_ns};
 use super::width_costs::{lane_slots, seed_range};
 use crate::{
-    record::{Device, Flag, Measurement, Run, Status, Tag, Value},
+    record::{Device, DeviceKind, Flag, Measurement, Run, Status, Tag, Value},
     statistics::{UnpairedRatio, unpaired_ratio},
     units::{Nanoseconds, Ratio, Width},
 };
@@ -416,34 +418,38 @@ fn missing(
     other: &Run,
 ) -> NotCompared {
     let name = if side == 0 { "B" } else { "A" };
+    let own = super::names::device(run, &measurement.device);
     let device = counterpart(run, other, &measurement.device);
-    let elsewhere: Vec<&Measurement> = other
-        .measurements
-        .iter()
-        .filter(|measurement| {
-            measurement.kernel == there
-                && device.is_some_and(|device| device.id == measurement.device)
-        })
-        .collect();
-    let mut instead = None;
-    let reason = if device.is_none() {
-        format!("run {name} has no such device")
-    } else if let Some(first) = elsewhere.first() {
-        let same_but_size = elsewhere.iter().find(|other| {
-            parameters_text(&other.parameters, &[SIZE])
-                == parameters_text(&measurement.parameters, &[SIZE])
-        });
-        match same_but_size.and_then(|other| other.parameters.get(SIZE)) {
-            Some(size) if Some(size) != measurement.parameters.get(SIZE) => {
-                format!("run {name} has it at {SIZE} = {size}")
-            }
-            _ => {
-                instead = Some(parameters_text(&first.parameters, &[]));
-                format!("run {name} has it with other parameters")
+    let found = device.map(|device| (device, has_instead(measurement, there, (device, other))));
+    let reason = match &found {
+        None => format!("run {name} has no such device"),
+        Some((device, instead)) if own.map(plain_label) == Some(plain_label(device)) => {
+            match instead {
+                Instead::Size(size) => {
+                    format!("run {name} has it at {SIZE} = {}", value_text(size))
+                }
+                Instead::Parameters(_) => format!("run {name} has it with other parameters"),
+                Instead::Nothing => {
+                    format!("run {name} did not measure this kernel on that device")
+                }
             }
         }
-    } else {
-        format!("run {name} did not measure this kernel on that device")
+        // What another device lacks, nobody forgot.
+        Some((device, instead)) => {
+            let none = format!("run {name} has no such device");
+            let label = device_label(other, &device.id);
+            let is_cuda = crate::record::flag::has(&measurement.flags, &Tag::NoWgslToCount);
+            match instead {
+                Instead::Size(size) => {
+                    format!("{none}; {label} has it at {SIZE} = {}", value_text(size))
+                }
+                Instead::Parameters(_) => format!("{none}; {label} has it with other parameters"),
+                Instead::Nothing if is_cuda && device.kind != DeviceKind::Cuda => {
+                    format!("{none}; the kernel is CUDA C++, which {label} does not run")
+                }
+                Instead::Nothing => format!("{none}; on {label} this kernel was not measured"),
+            }
+        }
     };
     NotCompared {
         side,
@@ -451,6 +457,37 @@ fn missing(
         kernel: measurement.kernel.clone(),
         parameters: measurement.parameters.clone(),
         reason,
-        instead,
+        instead: found.and_then(|(_, instead)| match instead {
+            Instead::Parameters(all) => Some(all),
+            Instead::Size(_) | Instead::Nothing => None,
+        }),
+    }
+}
+
+/// What there is of a kernel in place of a launch.
+enum Instead {
+    /// The same launch at another size.
+    Size(Value),
+    /// A launch with these parameters.
+    Parameters(String),
+    /// No launch of it.
+    Nothing,
+}
+
+/// What a device of another run, which calls the kernel `there`, has in place of a launch.
+fn has_instead(
+    measurement: &Measurement,
+    there: &str,
+    (device, other): (&Device, &Run),
+) -> Instead {
+    let of_kernel = |other: &&Measurement| other.kernel == there && other.device == device.id;
+    let elsewhere: Vec<&Measurement> = other.measurements.iter().filter(of_kernel).collect();
+    let Some(first) = elsewhere.first() else { return Instead::Nothing };
+    let without_size = |launch: &Measurement| parameters_text(&launch.parameters, &[SIZE]);
+    let same_but_size = |other: &&&Measurement| without_size(other) == without_size(measurement);
+    let size = elsewhere.iter().find(same_but_size).and_then(|other| other.parameters.get(SIZE));
+    match size {
+        Some(size) if Some(size) != measurement.parameters.get(SIZE) => Instead::Size(size.clone()),
+        _ => Instead::Parameters(parameters_text(&first.parameters, &[])),
     }
 }

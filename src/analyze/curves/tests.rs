@@ -169,8 +169,55 @@ fn times_are_over_a_baseline_that_differs_in_another_parameter() {
     let found = table(&run("k_way/switch", "GPU", &points), "k_way-times");
     check(&found.series[0], "keys one", &[(2.0, 1.0), (4.0, 1.0), (8.0, 1.0)]);
     check(&found.series[1], "keys even", &[(2.0, 1.9), (4.0, 3.8), (8.0, 7.6)]);
-    let said = curve_sentences(&run("k_way/switch", "GPU", &points)).concat();
-    let expected = "Varying “arms” from 2 to 8 on GPU (Vulkan), 32 lanes moved “time over that of one arm” between \
-                    1.900 (at 2) and 7.600 (at 8), in the curve “keys even”.";
-    assert!(said.contains(expected), "{said}");
+    let mut run = run("k_way/switch", "GPU", &points);
+    let said = |run: &Run| curve_sentences(run).figures.concat();
+    let expected = |device: &str| {
+        format!(
+            "On {device} (Vulkan), 32 lanes varying “arms” from 2 to 8 moved “time over that of one arm” between \
+             1.900 (at 2) and 7.600 (at 8), in the curve “keys even”."
+        )
+    };
+    assert!(said(&run).contains(&expected("GPU")), "{:?}", said(&run));
+    // A sentence a device, of two; of the others how many they are.
+    let (id, first) = (run.measurements[0].device.clone(), run.measurements.clone());
+    let gpu = run.devices.iter().find(|device| device.id == id).unwrap().clone();
+    for other in ["Second", "Third", "Fourth"] {
+        let id = format!("wgpu:{other}");
+        let name = other.to_owned();
+        run.devices.push(crate::record::Device { id: id.clone(), name, ..gpu.clone() });
+        let copies = first.iter().cloned();
+        run.measurements.extend(copies.map(|m| Measurement { device: id.clone(), ..m }));
+    }
+    let told = curve_sentences(&run);
+    let times = told.figures.iter().find(|told| told.contains(&expected("GPU"))).unwrap();
+    let last = format!("{} 2 more devices are in the figure.", expected("Second"));
+    assert_eq!(times, &[expected("GPU"), last]);
+}
+
+#[test]
+fn what_hardly_moves_is_no_finding() {
+    let said = |most: f64| {
+        let point = |keys: &str, arms: i64| {
+            [("keys", Value::Name(keys.to_owned())), ("classes", Value::Integer(arms))]
+        };
+        let times = [("one", [10_000.0; 3]), ("even", [10_000.0, 10_000.0, most])];
+        let points: Vec<_> = times
+            .iter()
+            .flat_map(|(keys, times)| {
+                [2, 4, 8].map(|arms| point(keys, arms)).into_iter().zip(times)
+            })
+            .collect();
+        let points: Vec<_> = points.iter().map(|(point, ns)| (&point[..], **ns)).collect();
+        let run = run("k_way/switch", "GPU", &points);
+        (curve_sentences(&run), super::super::overview(&run, &super::super::summary(&run)))
+    };
+    assert_eq!([0.97, 0.99, 1.019, 1.021, 0.0].map(is_notable), [true, false, false, true, false]);
+    let (little, opening) = said(10_090.0);
+    assert_eq!(little.figures, Vec::<Vec<String>>::new());
+    assert!(little.sweeps > 0);
+    let nothing = "Nothing notable was found along what was varied: ";
+    assert!(opening.iter().any(|sentence| sentence.starts_with(nothing)), "{opening:?}");
+    let (much, opening) = said(10_900.0);
+    assert!(!much.figures.is_empty());
+    assert!(!opening.iter().any(|sentence| sentence.starts_with(nothing)), "{opening:?}");
 }

@@ -14,7 +14,7 @@
 //! |---|---|---|
 //! | select | under an `if` or in a `case`, entered by fewer than [`PARTIAL`] of the lanes | T/E at least [`FULL`] of the lanes, P/T at least [`FULL`]: all lanes work, and what a branch would have kept them from is thrown away |
 //! | predicated | there too | T/E at least [`FULL`] of the lanes, P/T below [`FULL`]: all lanes go through, some switched off |
-//! | unrolled | in a loop | S over the largest e is within [`WHOLE`] of a whole number from 2: so many copies of the line, each executed so much more seldom |
+//! | copied | in a loop | S over the largest e is within [`WHOLE`] of a whole number from 2: the line stands there in copies, and none was executed more often than once in so many times. Whether a loop was unrolled, or a function came into several arms, the counts do not say; nor, where data decides which copy is used, how many there are |
 //! | folded | anywhere | E below [`LEAST_WORK`] of S times the line's multiply-adds: fewer instructions than there are additions and multiplications to do |
 //! | gone | anywhere | S above 0, and no instruction of the whole code is of the line |
 //!
@@ -65,8 +65,8 @@ pub enum ChangeKind {
     Select,
     /// A branch became predication: all lanes go through, some switched off.
     Predicated,
-    /// A loop's body stands there this many times.
-    Unrolled(u64),
+    /// What is within a loop stands there in copies, of which none ran more often than once in so many executions.
+    Copied(u64),
     /// Fewer instructions than there is arithmetic to do.
     Folded,
     /// No instruction is left of it.
@@ -78,7 +78,9 @@ impl std::fmt::Display for ChangeKind {
         match self {
             Self::Select => formatter.write_str("branch became a select"),
             Self::Predicated => formatter.write_str("branch became predication"),
-            Self::Unrolled(copies) => write!(formatter, "loop unrolled {copies} times"),
+            Self::Copied(times) => {
+                write!(formatter, "code in copies, each run once in {times} executions at most")
+            }
             Self::Folded => formatter.write_str("arithmetic folded"),
             Self::Gone => formatter.write_str("work removed"),
         }
@@ -205,7 +207,7 @@ fn judge(facts: &LineFacts<'_>, width: f64) -> Vec<ChangeKind> {
                 clippy::cast_sign_loss,
                 reason = "a whole number from 2, at most a count"
             )]
-            kinds.push(ChangeKind::Unrolled(whole as u64));
+            kinds.push(ChangeKind::Copied(whole as u64));
         }
     }
     if (sum.instructions as f64) < LEAST_WORK * executions * *fma_operations as f64 {

@@ -81,7 +81,7 @@ pub(super) fn compiler_changes(measurement: &Measurement) -> Vec<String> {
 }
 
 /// Why there is no figure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Missing {
     /// No such device took part.
     NotRun(&'static str),
@@ -111,10 +111,10 @@ impl SideRow {
         (other.0 > 0.0).then(|| cuda.0 / other.0)
     }
 
-    /// Each reason why a figure is missing, once, with what is missing.
-    pub fn reasons(&self) -> Vec<String> {
+    /// What is missing and why, each once.
+    fn missing(&self) -> Vec<(&'static str, &Missing)> {
         let figures = [
-            ("simulated", self.simulated.as_ref().err()),
+            ("simulator", self.simulated.as_ref().err()),
             ("counted through Vulkan", self.counted_other.as_ref().err()),
             ("counted through CUDA", self.counted_cuda.as_ref().err()),
             ("hardware counters", self.threads.as_ref().err()),
@@ -122,31 +122,35 @@ impl SideRow {
             ("time through Vulkan", self.time_other.as_ref().err()),
             ("time through CUDA", self.time_cuda.as_ref().err()),
         ];
-        let mut reasons = Vec::new();
+        let mut missing = Vec::new();
         for (what, why) in figures {
-            let text = why.map(|why| format!("{what}: {why}"));
-            reasons.extend(text.filter(|text| !reasons.contains(text)));
+            let one = why.map(|why| (what, why));
+            missing.extend(one.filter(|one| !missing.contains(one)));
         }
-        reasons
+        missing
     }
 }
 
 impl SideBySide {
-    /// Each reason why figures are missing, with the kernels that it holds for where not for all.
+    /// Each reason why figures are missing, with the kernels that it holds for where not for all. That an instrument
+    /// took no part in any launch is no reason: a column without figures is not shown.
     pub fn reasons(&self) -> Vec<String> {
-        let mut kernels: IndexMap<String, Vec<&str>> = IndexMap::new();
+        let mut rows: IndexMap<(&str, &Missing), Vec<&str>> = IndexMap::new();
         for row in &self.rows {
-            for reason in row.reasons() {
-                kernels.entry(reason).or_default().push(short_name(&row.kernel));
+            for reason in row.missing() {
+                rows.entry(reason).or_default().push(short_name(&row.kernel));
             }
         }
-        let worded = |(reason, kernels): (String, Vec<&str>)| {
-            if kernels.len() == self.rows.len() {
-                return reason;
+        let worded = |((what, why), mut kernels): ((&str, &Missing), Vec<&str>)| {
+            let everywhere = kernels.len() == self.rows.len();
+            if everywhere && matches!(why, Missing::NotRun(_)) {
+                return None;
             }
-            format!("{reason} ({})", kernels.join(", "))
+            let reason = format!("{what}: {why}");
+            kernels.dedup();
+            Some(if everywhere { reason } else { format!("{reason} ({})", kernels.join(", ")) })
         };
-        kernels.into_iter().map(worded).collect()
+        rows.into_iter().filter_map(worded).collect()
     }
 }
 

@@ -130,15 +130,16 @@ fn copies_of_a_loops_body_are_counted_where_their_number_is_whole() {
         let each = vec![instruction(8, executed, 32.0, 32.0); copies];
         said(block(ConstructPart::LoopBody, 32), each)
     };
-    assert_eq!(with(4, EXECUTIONS / 4), ["loop unrolled 4 times (line 8)"]);
-    // Not unrolled: one instruction, as often as the source.
+    let copies = ["code in copies, each run once in 4 executions at most (line 8)"];
+    assert_eq!(with(4, EXECUTIONS / 4), copies);
+    // No copies: one instruction, as often as the source.
     assert!(with(1, EXECUTIONS).is_empty());
     // Two and a half copies are none.
     assert!(with(3, EXECUTIONS * 2 / 5).is_empty());
     // A remainder, executed more seldom, changes nothing: the most executed counts.
     let mut each = vec![instruction(8, EXECUTIONS / 4, 32.0, 32.0); 4];
     each.push(instruction(8, 1, 32.0, 32.0));
-    assert_eq!(said(block(ConstructPart::LoopBody, 32), each), ["loop unrolled 4 times (line 8)"]);
+    assert_eq!(said(block(ConstructPart::LoopBody, 32), each), copies);
     // In a branch without a loop, copies are something else.
     let arm = block(ConstructPart::IfAccept, 32);
     assert!(said(arm, vec![instruction(8, EXECUTIONS / 4, 32.0, 32.0); 4]).is_empty());
@@ -233,15 +234,30 @@ fn every_instrument_has_its_column_and_what_is_missing_its_reason() {
     assert_eq!((uniform.threads.clone(), uniform.threads_on.clone()), (Ok(32.0), Ok(30.0)));
     assert!(uniform.simulated.is_ok() && uniform.counted_other.is_ok());
     assert_eq!(uniform.times_ratio(), Some(1.0));
-    assert_eq!(uniform.reasons(), Vec::<String>::new());
+    assert_eq!(uniform.missing(), []);
     let early = row_of(&tables, "early_exit");
-    let reasons = ["hardware counters: there is no CUPTI", "time through CUDA: it was not timed"];
-    assert_eq!(early.reasons(), reasons);
+    let counters = Missing::Counters("there is no CUPTI".to_owned());
+    let time = Missing::NotMeasured("it was not timed");
+    assert_eq!(early.missing(), [("hardware counters", &counters), ("time through CUDA", &time)]);
     assert_eq!((early.times_ratio(), early.threads_least), (None, None));
     let table = tables.iter().find(|table| table.form.as_deref() == Some("sealed")).unwrap();
     let asked = "hardware counters: nobody asked for them (branch_by_lane, \
                  branch_by_quad, indirect_branch)";
     assert!(table.reasons().iter().any(|reason| reason == asked), "{:?}", table.reasons());
+    // Whom nobody asked has no column, and so no reason beneath the table; of one that ran some launches it is said.
+    let told = |tables: &[SideBySide]| {
+        let all = tables.iter().flat_map(SideBySide::reasons);
+        all.filter(|reason| reason.starts_with("simulator: ")).collect::<Vec<String>>()
+    };
+    assert_eq!(told(&tables), Vec::<String>::new());
+    let simulated = |m: &Measurement| m.device.starts_with("sim:");
+    let mut fewer = run.clone();
+    fewer.measurements.retain(|m| !(simulated(m) && m.kernel.ends_with("/early_exit")));
+    let one = "simulator: the simulator at 32 did not take part (early_exit)";
+    let found = told(&side_by_side(&fewer));
+    assert!(!found.is_empty() && found.iter().all(|reason| reason == one), "{found:?}");
+    fewer.measurements.retain(|m| !simulated(m));
+    assert_eq!(told(&side_by_side(&fewer)), Vec::<String>::new());
     // Without CUDA there is nothing to set side by side.
     assert_eq!(side_by_side(&fixtures::run()), []);
 }

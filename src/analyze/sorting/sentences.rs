@@ -6,9 +6,9 @@
 use crate::units::text;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Crossover, SpeedCurve, crossover, every_curve, values_of};
+use super::{Crossing, Crossover, SpeedCurve, crossover, every_curve, values_of};
 use crate::analyze::curves::SWEEP_MIN;
-use crate::analyze::names::{list_text, parameters_text, short_name};
+use crate::analyze::names::{exact, list_text, parameters_text, short_name};
 use crate::analyze::usual::{asks_where_it_pays, axes, keep_usual};
 use crate::record::Run;
 
@@ -36,23 +36,37 @@ pub struct CrossoverTable {
 pub struct CrossoverRow {
     /// The value of each of the table's parameters.
     pub parameters: Vec<String>,
-    /// For each kernel where it crosses, worded as `from n = 2,900`; `None` if it was not
-    /// measured at two values at least.
+    /// For each kernel where it crosses, worded as `from between n = 1,024 and 4,096`; `None` if it was
+    /// not measured at two values at least.
     pub crossovers: Vec<Option<String>>,
     /// For each kernel the speed-up at the last value of the axis.
     pub last: Vec<Option<f64>>,
 }
 
 impl Crossover {
-    /// Words it for a curve: `from n = 270,000`.
-    pub fn words(&self, SpeedCurve { axis, axis_words: named, points, .. }: &SpeedCurve) -> String {
+    /// Words it for a curve: `from density = 0.27`, and of whole numbers, which may lie nowhere between two points, by
+    /// these: `from between rounds = 16 and 24`.
+    pub fn words(&self, curve: &SpeedCurve) -> String {
+        let SpeedCurve { axis, axis_words: named, axis_is_whole, points, .. } = curve;
         let end = |point: Option<&(f64, f64)>| exact(point.map_or(0.0, |(x, _)| *x));
         let range = || format!("{named} from {} to {}", end(points.first()), end(points.last()));
+        // `inside` is the point beside it at which it pays.
+        let place = |crossing: &Crossing, inside: usize, name: &str| {
+            let [left, right] = crossing.between;
+            if !axis_is_whole {
+                format!("{name}{}", rounded_text(crossing.value))
+            } else if right - left <= 1.0 {
+                format!("{name}{}", exact(crossing.between[inside]))
+            } else {
+                format!("between {name}{} and {}", exact(left), exact(right))
+            }
+        };
+        let name = format!("{axis} = ");
         match self {
-            Self::From(x) => format!("from {axis} = {}", rounded_text(*x)),
-            Self::UpTo(x) => format!("up to {axis} = {}", rounded_text(*x)),
+            Self::From(x) => format!("from {}", place(x, 1, &name)),
+            Self::UpTo(x) => format!("up to {}", place(x, 0, &name)),
             Self::Between(from, to) => {
-                format!("from {axis} = {} to {}", rounded_text(*from), rounded_text(*to))
+                format!("from {} to {}", place(from, 1, &name), place(to, 0, ""))
             }
             Self::Always => format!("at every {}", range()),
             Self::Never => format!("at no {}", range()),
@@ -68,22 +82,6 @@ pub(super) fn rounded_text(x: f64) -> String {
     }
     let scale = 10_f64.powf(x.log10().floor() - 1.0);
     exact((x / scale).round() * scale)
-}
-
-/// A value of a parameter, with commas between thousands.
-fn exact(value: f64) -> String {
-    if value < 10.0 || value.fract() > 1e-6 {
-        return format!("{}", (value * 1e6).round() / 1e6);
-    }
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The curves of each device and baseline along the first parameter that some of them vary in; where

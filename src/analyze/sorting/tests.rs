@@ -27,6 +27,7 @@ fn the_crossover_lies_between_the_points_on_both_sides_of_one() {
         baseline: String::new(),
         axis: "n".to_owned(),
         axis_words: "n".to_owned(),
+        axis_is_whole: false,
         variant: BTreeMap::new(),
         fixed: BTreeMap::new(),
         unusual: BTreeSet::new(),
@@ -35,17 +36,18 @@ fn the_crossover_lies_between_the_points_on_both_sides_of_one() {
     let Crossover::From(n) = crossover(&curve(&[(1024.0, 0.5), (4096.0, 2.0)])) else {
         panic!("it crosses");
     };
-    assert!((n - 2048.0).abs() < 1e-6);
+    assert!((n.value - 2048.0).abs() < 1e-6);
+    assert_eq!(n.between, [1024.0, 4096.0]);
     assert_eq!(crossover(&curve(&[(1.0, 1.5), (2.0, 3.0)])), Crossover::Always);
     let Crossover::UpTo(density) = crossover(&curve(&[(0.01, 2.0), (0.04, 0.5)])) else {
         panic!("it pays at low densities");
     };
-    assert!((density - 0.02).abs() < 1e-9);
+    assert!((density.value - 0.02).abs() < 1e-9);
     let points = [(1.0, 0.5), (4.0, 2.0), (16.0, 0.5)];
     let Crossover::Between(low, high) = crossover(&curve(&points)) else {
         panic!("it pays in the middle");
     };
-    assert!((low - 2.0).abs() < 1e-9 && (high - 8.0).abs() < 1e-9);
+    assert!((low.value - 2.0).abs() < 1e-9 && (high.value - 8.0).abs() < 1e-9);
     assert_eq!(crossover(&curve(&[(1.0, 0.5), (2.0, 0.9)])), Crossover::Never);
     let points = [(1.0, 1.5), (2.0, 0.9), (3.0, 1.0)];
     assert_eq!(crossover(&curve(&points)), Crossover::Some(2));
@@ -89,16 +91,15 @@ fn crossovers_stand_in_one_table_and_one_sentence() {
     let row =
         |parameters: [&str; 3]| table.rows.iter().find(|row| row.parameters == parameters).unwrap();
     // By the formula: 2000 + 0.05 · 7.888 · n / 32 for the branches, and for sorted ones
-    // 3 · 2000 + 0.05 · 1.2 · n / 32: equal where n = 382,800 or so; interpolated between powers of 4,
-    // on logarithmic axes.
+    // 3 · 2000 + 0.05 · 1.2 · n / 32: equal where n = 382,800 or so, which lies between two powers of 4.
     let cells = &row(["equal", "8", "random"]).crossovers;
-    assert_eq!(cells[2].as_deref(), Some("from n = 370,000"));
+    assert_eq!(cells[2].as_deref(), Some("from between n = 262,144 and 1,048,576"));
     assert_eq!(cells[3].as_deref(), Some("at every n from 64 to 67,108,864"));
     let cells = &row(["equal", "8", "ordered"]).crossovers;
     assert_eq!(cells[2].as_deref(), Some("at no n from 64 to 67,108,864"));
     let sentences = crossover_sentences(&run);
     insta::assert_snapshot!(sentences.join("\n"), @r#"
-    On NVIDIA H200 (Vulkan), against sort/divergent (arms=equal, classes=8, input=random, work=512): separate pays from n = 2,000,000; separate_before pays from n = 1,300,000; sorted pays from n = 370,000; sorted_before pays at every n from 64 to 67,108,864.
+    On NVIDIA H200 (Vulkan), against sort/divergent (arms=equal, classes=8, input=random, work=512): separate and separate_before pay from between n = 1,048,576 and 4,194,304; sorted pays from between n = 262,144 and 1,048,576; sorted_before pays at every n from 64 to 67,108,864.
     "#);
 }
 
@@ -129,8 +130,9 @@ fn a_remedy_may_have_a_parameter_that_its_baseline_lacks() {
     let start =
         "On NVIDIA H200 (Vulkan), against sort/divergent (arms=equal, input=random, work=512): ";
     assert!(sentences[0].starts_with(start), "{sentences:?}");
-    assert!(sentences[0].contains("separate (classes=8) pays from n = "), "{sentences:?}");
-    assert!(sentences[0].contains("; sorted pays from n = "), "{sentences:?}");
+    let separate = "separate (classes=8) and separate_before (classes=8) pay from between n = ";
+    assert!(sentences[0].contains(separate), "{sentences:?}");
+    assert!(sentences[0].contains("; sorted pays from between n = "), "{sentences:?}");
     // A row where a number of classes is told, and one where none is.
     let table = &crossover_tables(&run)[0];
     assert_eq!((table.parameters.as_slice(), table.rows.len()), (&["classes".to_owned()][..], 2));
@@ -277,6 +279,7 @@ fn crossovers_have_two_digits_and_ranges_all() {
         baseline: String::new(),
         axis: axis.to_owned(),
         axis_words: format!("number of {axis}"),
+        axis_is_whole: axis != "density",
         variant: BTreeMap::new(),
         fixed: BTreeMap::new(),
         unusual: BTreeSet::new(),
@@ -289,4 +292,17 @@ fn crossovers_have_two_digits_and_ranges_all() {
         Crossover::Some(2).words(&density),
         "at 2 of 3 values of number of density from 0.01 to 1"
     );
+    // Between whole numbers that were measured nothing is made up; what can take any value is read off the line.
+    let words = |axis: &str, points: &[(f64, f64)]| {
+        let curve = curve(axis, points);
+        crossover(&curve).words(&curve)
+    };
+    let [from, up_to] = [[(16.0, 0.5), (24.0, 2.0)], [(16.0, 2.0), (24.0, 0.5)]];
+    assert_eq!(words("rounds", &from), "from between rounds = 16 and 24");
+    assert_eq!(words("rounds", &up_to), "up to between rounds = 16 and 24");
+    assert_eq!(words("rounds", &[(16.0, 0.5), (17.0, 2.0)]), "from rounds = 17");
+    assert_eq!(words("rounds", &[(16.0, 2.0), (17.0, 0.5)]), "up to rounds = 16");
+    let middle = [(1.0, 0.5), (2.0, 2.0), (8.0, 0.5)];
+    assert_eq!(words("rounds", &middle), "from rounds = 2 to between 2 and 8");
+    assert_eq!(words("density", &[(0.01, 2.0), (0.04, 0.5)]), "up to density = 0.02");
 }

@@ -154,3 +154,34 @@ fn a_value_that_was_counted_at_two_sizes_is_named_once() {
         "For arms, 64 lanes cost more than 32 at runs of 16 (1.500×), 32 (1.500×), 64 (1.500×)."
     );
 }
+
+#[test]
+fn sentences_about_grain_are_of_the_launches_that_were_asked_for() {
+    let point = |at: f64, ratio: f64, size: &str, is_main: bool| GrainPoint {
+        at,
+        ratio,
+        size: Some(size.to_owned()),
+        is_main,
+    };
+    let extra = [(32.0, 1.974), (40.0, 1.25), (64.0, 1.0)];
+    let extra = extra.map(|(at, ratio)| point(at, ratio, "7680", false));
+    let main = [(8.0, 1.0), (32.0, 2.0), (64.0, 1.0)];
+    let of = |main: &[GrainPoint]| of_main_size(&[&extra, main].concat());
+    let asked = main.map(|(at, ratio)| point(at, ratio, "983040", true));
+    assert_eq!(of(&asked), (main.to_vec(), true));
+    // Two are no axis: the others fill in, and what was asked for goes before.
+    assert_eq!(of(&asked[1..]), (vec![(32.0, 2.0), (64.0, 1.0), (40.0, 1.25)], false));
+    assert_eq!(of(&[]), (vec![(32.0, 1.974), (40.0, 1.25), (64.0, 1.0)], false));
+    // Of several sizes the one of most launches.
+    let once = point(32.0, 1.5, "64", true);
+    assert_eq!(of(&[&[once], &asked[..]].concat()), (main.to_vec(), true));
+    // They come before sentences that speak of more values.
+    let sentence = |is_main: bool, values: usize| GrainSentence {
+        is_main,
+        values,
+        most: 2.0,
+        text: String::new(),
+    };
+    assert_eq!(sentence(true, 3).order(&sentence(false, 13)), Ordering::Less);
+    assert_eq!(sentence(false, 3).order(&sentence(false, 13)), Ordering::Greater);
+}
