@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use crate::record::{Device, Measurement, Published, Run, Status, Value};
-use crate::units::Width;
+use crate::units::{Width, grouped_text};
 
 /// The parameter that holds a launch's element count.
 pub const SIZE: &str = "n";
@@ -54,7 +54,7 @@ pub(super) fn list_text<S: AsRef<str>>(names: &[S]) -> String {
 
 /// A count with its noun.
 pub(super) fn write_count(count: usize, text: &str, many: &str) -> String {
-    format!("{} {}", grouped(&count.to_string()), if count == 1 { text } else { many })
+    format!("{} {}", grouped_text(count as u128), if count == 1 { text } else { many })
 }
 
 /// A number in a sentence, with commas between thousands.
@@ -62,27 +62,20 @@ pub(super) fn exact(value: f64) -> String {
     if value < 10.0 || value.fract() > 1e-6 {
         return format!("{}", (value * 1e6).round() / 1e6);
     }
-    grouped(&format!("{value:.0}"))
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a whole number from 10"
+    )]
+    grouped_text(value.round() as u128)
 }
 
 /// A parameter's value in a sentence; where it may be pasted, after `name=`, it stands without commas.
 pub(super) fn value_text(value: &Value) -> String {
     match value {
-        Value::Integer(number) if *number >= 0 => grouped(&number.to_string()),
+        Value::Integer(number) if *number >= 0 => grouped_text(number.unsigned_abs().into()),
         Value::Integer(_) | Value::Real(_) | Value::Name(_) => value.to_string(),
     }
-}
-
-/// Digits with commas between thousands.
-fn grouped(digits: &str) -> String {
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The least part by which figures differ of which an opening speaks.

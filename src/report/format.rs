@@ -4,7 +4,7 @@
 
 /// Writes a figure of whatever unit.
 pub(super) use crate::units::figure;
-/// Writes a count with its thousands set apart by narrow spaces.
+/// Writes a count with its thousands set apart by commas.
 pub(super) use crate::units::grouped_text as count;
 use crate::units::{Ratio, Width};
 

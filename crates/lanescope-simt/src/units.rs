@@ -186,13 +186,13 @@ pub const fn approximate(count: u64) -> f64 {
     count as f64
 }
 
-/// Writes a count with its thousands set apart by narrow spaces.
+/// Writes a count with its thousands set apart by commas.
 pub fn grouped_text(value: u128) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push('\u{202f}');
+            text.push(',');
         }
         text.push(digit);
     }
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn figures_have_five_digits() {
         let shown = [0.064_626, 16.516_129, 142.360_352, 4_507_648.0, 25.0].map(figure);
-        assert_eq!(shown, ["0.0646", "16.516", "142.36", "4\u{202f}507\u{202f}648", "25.000"]);
+        assert_eq!(shown, ["0.0646", "16.516", "142.36", "4,507,648", "25.000"]);
     }
 
     #[test]
