@@ -515,11 +515,11 @@ fn zeros_note(zeros: &[&MadeUp]) -> Option<String> {
     let buffers: Vec<&str> = zeros.iter().map(|part| part.buffer.as_str()).collect();
     let lines: BTreeSet<u32> = zeros.iter().flat_map(|part| part.conditions.clone()).collect();
     let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
-    let follows =
-        if lines.len() == 1 { "line of the shader follows" } else { "lines of the shader follow" };
+    let follows = if lines.len() == 1 { "line" } else { "lines" };
+    let follow = if lines.len() == 1 { "follows" } else { "follow" };
     (!zeros.is_empty()).then(|| {
         format!(
-            "lanescope filled {} with zeros, which {follows} ({}): say what it holds in a launch file",
+            "lanescope filled {} with zeros, which {follows} {} {follow}: say what it holds in a launch file",
             buffers.join(", "),
             numbers.join(", ")
         )

@@ -221,7 +221,9 @@ fn problems(device: &DeviceProfile, look: Look) -> String {
         text += &look.paint(orange(), &fold(&line, "  ", look.columns));
         text.push('\n');
     }
-    for flag in &device.flags {
+    // What depends on the schedule has a sentence of its own, and a race stands above all figures.
+    let told = |flag: &&Flag| matches!(flag.tag, Tag::DependsOnSchedule | Tag::DataRace);
+    for flag in device.flags.iter().filter(|flag| !told(flag)) {
         let line = format!("{}: {flag}: {}", device.column.device, flag.tag.first_sentence());
         text += &format!("{}\n", fold(&line, "  ", look.columns));
     }

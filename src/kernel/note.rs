@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(note.figures, kernel.description.figures);
         assert_eq!(note.question.as_deref(), Some("asked then"), "the rest is the record's");
         // So is what of an older record is ended by a limit.
-        let kernel = catalogue.kernels().find(|kernel| !kernel.description.gives_up.is_empty());
+        let kernel = catalogue.all().find(|kernel| !kernel.description.gives_up.is_empty());
         let kernel = kernel.expect("a kernel that waits");
         run.kernels.insert(kernel.id.clone(), KernelNote::default());
         catalogue.annotate(&mut run);

@@ -174,6 +174,11 @@ impl Device {
         })
     }
 
+    /// Whether it runs kernels in CUDA C++.
+    pub fn runs_cuda(&self) -> bool {
+        self.kind == DeviceKind::Cuda
+    }
+
     /// Whether no hardware runs it: the simulator, or an interpreter of machine code.
     pub fn is_emulated(&self) -> bool {
         match self.kind {

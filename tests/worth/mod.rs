@@ -41,11 +41,13 @@ const MISSED: [(&str, &str); 3] = [
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 6] = [
+    let checks: [(&str, fn()); 8] = [
         ("worth::first_cards_name_the_known_cause", causes_are_named),
         ("worth::no_card_saves_less_than_it_says", no_card_overstates),
         ("worth::a_tree_that_is_never_walked_is_told_before_advice", made_up_tree),
         ("worth::reads_past_the_end_are_blamed_on_the_default_launch", default_launch),
+        ("worth::a_search_s_figures_are_one_schedule_s", search),
+        ("worth::rows_of_a_power_law_are_generated_data_and_their_figures_theirs", skewed_rows),
         ("worth::scattered_loads_are_not_nothing_to_advise", scattered),
         ("worth::offsets_are_made_up_as_offsets", made_up_offsets),
     ];
@@ -139,11 +141,50 @@ fn made_up_tree() {
     let advice = stdout.find("Advice").unwrap_or(stdout.len());
     assert!(note < advice, "{stdout}");
     assert!(stdout.contains("of generated data") && !stdout.contains("guaranteed"), "{stdout}");
+    // The nodes that nobody gave are a tree: rays reach its leaves.
+    assert!(stdout.contains("line 31") || stdout.contains("   31 "), "{stdout}");
 }
 
+/// Two elements an invocation stay within the buffer; what a guard would have to stop is blamed on the launch.
 fn default_launch() {
-    let (_, stderr) = profiled("scan", "4096");
+    let (stdout, stderr) = profiled("scan", "4096");
+    assert!(!stderr.contains("out of bounds") && stdout.contains("8×1×1 workgroups"), "{stdout}");
+    let (_, stderr) = profiled("short", "100");
     assert!(stderr.contains("out of bounds") && stderr.contains("--workgroups"), "{stderr}");
+}
+
+/// A search whose vertices are claimed by an atomic operation: the same bytes each time, and nothing guaranteed.
+fn search() {
+    let (first, _) = profiled("bfs", "4096");
+    assert!(first.contains("of one schedule") && !first.contains("guaranteed"), "{first}");
+    assert!(first.contains("lines 17, 18, 19 follow"), "{first}");
+    let cards = first.find("Advice").map_or("", |at| &first[at..]);
+    assert!(!cards.contains("order_by"), "{cards}");
+    assert_eq!(profiled("bfs", "4096").0, first);
+}
+
+/// The same rows, in random order of their lengths and all alike: other figures, each said to be those of
+/// generated data.
+fn skewed_rows() {
+    let figures = ["power_law", "constant"].map(|lengths| {
+        let folder = folder_of("spmv");
+        let text = format!(
+            "[[buffers]]\nname = \"row_ptr\"\ntype = \"u32\"\nelements = \"n + 1\"\n\
+             fill = {{ offsets = {{ last = \"8 * n\", lengths = \"{lengths}\" }} }}\n\
+             [[buffers]]\nname = \"vals\"\ntype = \"f32\"\nelements = \"8 * n\"\nfill = \"zero\"\n\
+             [[buffers]]\nname = \"col_idx\"\ntype = \"u32\"\nelements = \"8 * n\"\nfill = \"zero\"\n"
+        );
+        program::write(&folder.path().join("a.toml"), &text);
+        let all = ["profile", "a.wgsl", "--launch", "a.toml", "--device", "sim:32", "--n", "4096"];
+        let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &all));
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stdout.contains("of generated data") && !stdout.contains("guaranteed"), "{stdout}");
+        assert!(stdout.contains("as the launch file distributes them"), "{stdout}");
+        let row = stdout.lines().find(|line| line.starts_with("sim:32")).unwrap();
+        let share = row.split('%').next().and_then(|part| part.split_whitespace().last());
+        share.unwrap().parse::<f64>().unwrap()
+    });
+    assert!(figures[0] < 30.0 && figures[1] > 90.0, "{figures:?}");
 }
 
 fn scattered() {

@@ -29,7 +29,7 @@ use super::plausibility::plausibility;
 use super::rounds::{median_time, times_ns};
 use super::width_costs::{lane_slots, seed_range};
 use crate::{
-    record::{Device, DeviceKind, Flag, Measurement, Run, Status, Tag, Value},
+    record::{Device, Flag, Measurement, Run, Status, Tag, Value},
     statistics::{UnpairedRatio, unpaired_ratio},
     units::{Nanoseconds, Ratio, Width},
 };
@@ -444,7 +444,7 @@ fn missing(
                     format!("{none}; {label} has it at {SIZE} = {}", value_text(size))
                 }
                 Instead::Parameters(_) => format!("{none}; {label} has it with other parameters"),
-                Instead::Nothing if is_cuda && device.kind != DeviceKind::Cuda => {
+                Instead::Nothing if is_cuda && !device.runs_cuda() => {
                     format!("{none}; the kernel is CUDA C++, which {label} does not run")
                 }
                 Instead::Nothing => format!("{none}; on {label} this kernel was not measured"),

@@ -56,7 +56,7 @@ impl Crossover {
         // `inside` is the point beside it at which it pays.
         let place = |crossing: &Crossing, inside: usize, name: &str| {
             let [left, right] = crossing.between;
-            if !axis_is_whole || crossing.value >= SMALL_MAX {
+            if !axis_is_whole || left >= SMALL_MAX {
                 format!("{name}{}", rounded_text(crossing.value))
             } else if right - left <= 1.0 {
                 format!("{name}{}", exact(crossing.between[inside]))

@@ -67,7 +67,7 @@ fn two_devices_keep_every_column_on_a_narrow_terminal() {
         let view = view(&run, Look { columns: Some(columns), colour: false });
         let table = &view[..view.find("\nBy function").expect("the totals follow")];
         let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
-        for name in ["slots", "1 121 856", "worst", "line 27", "guaranteed"] {
+        for name in ["slots", "1,121,856", "worst", "line 27", "guaranteed"] {
             assert!(words.contains(name), "{columns} {name}:\n{table}");
         }
     }

@@ -57,9 +57,10 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
     let buffers = launch.buffers.iter();
     let buffers = buffers.filter(|buffer| random(&buffer.fill)).map(|buffer| &*buffer.name);
     let textures = launch.textures.iter().filter(|texture| texture.depends_on_seed());
-    let names: BTreeSet<&str> = buffers.chain(textures.map(|texture| &*texture.name)).collect();
+    let in_order: Vec<&str> = buffers.chain(textures.map(|texture| &*texture.name)).collect();
+    let names: BTreeSet<&str> = in_order.iter().copied().collect();
     let handed_on = find_handed_on(launch, &names)?;
-    let of_all = names.iter().filter_map(|name| Some((*name, all.get(*name)?)));
+    let of_all = in_order.iter().filter_map(|name| Some((*name, all.get(*name)?)));
     let of_later = handed_on.iter().map(|(name, deciding)| (name.as_str(), deciding));
     let made_up = of_all.chain(of_later).map(|(name, deciding)| MadeUp {
         asked: described.contains(name) && names.contains(name),
