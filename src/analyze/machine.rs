@@ -7,11 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use crate::mapping::sass;
 use crate::record::{
-    Arm, ArmOutcome, Counter, Dispatch, Instruction, MachineCode, Measurement, Run, Value,
+    Arm, ArmOutcome, ConstructPart, Counter, Dispatch, Instruction, MachineCode, Measurement, Run,
+    Value,
 };
-use crate::units::Width;
+use crate::units::{Width, approximate, grouped_text, text};
 
 /// What the hardware executed of one source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +115,148 @@ pub fn operation(text: Option<&str>) -> Option<String> {
     Some(second.map_or(first.to_owned(), |second| format!("{first} {second}")))
 }
 
+/// Whether an instruction may be predicated, so that lanes are off which no branch turned off: NVIDIA's. AMD's
+/// mask lanes, and those that are on are all that are counted.
+pub fn has_predicates(code: &MachineCode) -> bool {
+    code.architecture.starts_with("sm_")
+}
+
+/// What a code is of: its architecture, and where its hash is known what compiled it and the hash's beginning.
+pub fn code_text(code: &MachineCode, driver: &str) -> String {
+    match &code.sha256 {
+        Some(hash) => format!("{}, {driver}, code {}", code.architecture, short_hash(hash)),
+        None => code.architecture.clone(),
+    }
+}
+
+/// The beginning of a hash, by which code is told from other code.
+fn short_hash(hash: &str) -> String {
+    hash.chars().take(8).collect()
+}
+
+/// What became of each arm and loop of a dispatch, with its line: `line 24, if: skipped`.
+pub fn arm_lines(dispatch: &Dispatch) -> Vec<String> {
+    let word = |arm: &Arm| match arm.part {
+        ConstructPart::IfAccept => "if".to_owned(),
+        ConstructPart::IfReject => "else".to_owned(),
+        ConstructPart::SwitchCase => format!("case {} of the switch", arm.case + 1),
+        ConstructPart::LoopBody | ConstructPart::LoopContinuing => "loop".to_owned(),
+    };
+    let mut arms = arms(dispatch).unwrap_or_default();
+    arms.sort_by_key(|arm| arm.line);
+    arms.iter()
+        .map(|arm| format!("line {}, {}: {}", arm.line, word(arm), arm.outcome.name()))
+        .collect()
+}
+
+/// What the words for arms and loops mean, a sentence.
+pub fn arms_note(outcomes: &[ArmOutcome]) -> String {
+    let each = outcomes.iter().map(|outcome| format!("{}, {}", outcome.name(), outcome.meaning()));
+    format!("Arms and loops: {}.", each.collect::<Vec<_>>().join("; "))
+}
+
+/// The outcomes that a dispatch's arms and loops came to, each once.
+pub fn outcomes(dispatch: &Dispatch) -> Vec<ArmOutcome> {
+    let found: BTreeSet<ArmOutcome> =
+        arms(dispatch).unwrap_or_default().iter().map(|arm| arm.outcome).collect();
+    found.into_iter().collect()
+}
+
+/// By how many lanes the blocks that begin on a line differ from their instructions, a sentence each.
+pub fn near_texts(code: &MachineCode, line: u32) -> Vec<String> {
+    let here = code.near.iter().filter(|block| block.line == line);
+    here.map(|block| {
+        let (off, of) = (grouped_text(block.lanes_off.into()), grouped_text(block.lanes.into()));
+        format!("lanes differ by {off} of {of}: floating point is rounded otherwise")
+    })
+    .collect()
+}
+
+/// What a launch's machine code came to that was executed without its hardware, with what it is of: no figure of
+/// it is shown without.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExecutedCode {
+    /// The family that it was compiled for.
+    pub family: String,
+    /// Lanes of a wave.
+    pub width: Width,
+    /// What compiled it, with its version.
+    pub driver: String,
+    /// The beginning of the hash of each code, once each.
+    pub code: Vec<String>,
+    /// Instructions of all kinds that waves executed.
+    pub instructions: u64,
+    /// The mean of the lanes that EXEC had on, over vector instructions; `None` if none was executed.
+    pub active_lanes_mean: Option<f64>,
+    /// Passes of 32 lanes where each empty half is skipped.
+    pub passes_min: u64,
+    /// Passes of 32 lanes where none is.
+    pub passes_max: u64,
+}
+
+impl ExecutedCode {
+    /// What a measurement's code came to; `None` where none was executed without its hardware.
+    pub fn new(run: &Run, measurement: &Measurement) -> Option<Self> {
+        let device = run.devices.iter().find(|device| device.id == measurement.device)?;
+        let value = |name: &str| find_value(&measurement.counters, name);
+        let vector = value("valu_instructions")?;
+        let counters = measurement.counters.iter();
+        let issued = counters.filter(|counter| counter.name.ends_with("_instructions"));
+        // Every counter says which code it is of, as its last words.
+        let said = measurement.counters.first()?.description.rsplit_once(", code ")?.1;
+        let mut code: Vec<String> = Vec::new();
+        for hash in said.split(' ').map(short_hash) {
+            if !code.contains(&hash) {
+                code.push(hash);
+            }
+        }
+        Some(Self {
+            family: device.id.split(['/', ':']).nth(1).unwrap_or_default().to_owned(),
+            width: measurement.subgroup_width?,
+            driver: device.driver.clone(),
+            code,
+            instructions: whole(issued.map(|counter| counter.value).sum()),
+            active_lanes_mean: value("valu_lanes").filter(|_| vector > 0.0).map(|all| all / vector),
+            passes_min: whole(value("valu_passes_min")?),
+            passes_max: whole(value("valu_passes_max")?),
+        })
+    }
+
+    /// What it is of: `navi21, waves of 64, radv Mesa 22.3.6, code 71bf567b`.
+    pub fn of(&self) -> String {
+        let Self { family, width, driver, code, .. } = self;
+        format!("{family}, waves of {width}, {driver}, code {}", code.join(" "))
+    }
+
+    /// Its figures and what they are of, a sentence.
+    pub fn sentence(&self) -> String {
+        let lanes = self.active_lanes_mean.map_or(String::new(), |mean| {
+            format!("{} of {} lanes on in vector instructions, ", text::lanes(mean), self.width)
+        });
+        format!(
+            "machine code, executed without hardware: {lanes}{} instructions, {} ({})",
+            grouped_text(self.instructions.into()),
+            self.passes_text(),
+            self.of()
+        )
+    }
+
+    /// Its passes: one number, or the least and the most.
+    pub fn passes_text(&self) -> String {
+        let [least, most] = [self.passes_min, self.passes_max].map(|n| grouped_text(n.into()));
+        match least == most {
+            true => format!("{least} passes of 32 lanes"),
+            false => format!("{least} to {most} passes of 32 lanes"),
+        }
+    }
+}
+
+/// A count that a record holds as a real number.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts are whole")]
+fn whole(value: f64) -> u64 {
+    value as u64
+}
+
 /// What machine code came to in one launch: executed without its hardware, or counted by the hardware.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineRow {
@@ -146,23 +291,12 @@ pub struct MachineRow {
 /// The launches of a run whose machine code was executed without its hardware, in the record's order.
 pub fn executed(run: &Run) -> Vec<MachineRow> {
     let row = |measurement: &Measurement| {
-        let value = |name: &str| find_value(&measurement.counters, name);
-        let vector = value("valu_instructions")?;
-        let issued = measurement.counters.iter();
-        let issued = issued.filter(|counter| counter.name.ends_with("_instructions"));
-        // Every counter says which code it is of, as its last words.
-        let said = measurement.counters.first()?.description.rsplit_once(", code ")?.1;
-        let mut code: Vec<String> = Vec::new();
-        for hash in said.split(' ').map(|hash| hash.chars().take(8).collect::<String>()) {
-            if !code.contains(&hash) {
-                code.push(hash);
-            }
-        }
+        let found = ExecutedCode::new(run, measurement)?;
         Some(MachineRow {
-            lanes_mean: value("valu_lanes").filter(|_| vector > 0.0).map(|lanes| lanes / vector),
-            instructions: issued.map(|counter| counter.value).sum(),
-            passes: Some([value("valu_passes_min")?, value("valu_passes_max")?]),
-            code,
+            lanes_mean: found.active_lanes_mean,
+            instructions: approximate(found.instructions),
+            passes: Some([found.passes_min, found.passes_max].map(approximate)),
+            code: found.code,
             ..machine_row(run, measurement)?
         })
     };
@@ -320,6 +454,7 @@ mod tests {
             ],
             sha256: None,
             arms: Vec::new(),
+            near: Vec::new(),
         };
         let lines = lines(&code);
         let numbers: Vec<Option<u32>> = lines.iter().map(|line| line.line).collect();

@@ -64,9 +64,9 @@ pub use agreement::{
 };
 pub use bandwidth::{Bandwidth, bandwidth};
 pub use compare::{
-    CHANGE_MIN, Comparison, ComparisonRow, Figures, LaunchComparison, LaunchTimeRatio, LinePair,
-    LinePart, NotCompared, Part, RelativeCondition, RelativeViolation, Trend, compare,
-    compare_launches,
+    CHANGE_MIN, Comparison, ComparisonRow, ExecutedComparison, Figures, LaunchComparison,
+    LaunchTimeRatio, LinePair, LinePart, NotCompared, Part, RelativeCondition, RelativeViolation,
+    Trend, compare, compare_launches,
 };
 pub use condition::ConditionError;
 pub use counts::Work;

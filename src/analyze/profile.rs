@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use super::counts::{Work, efficiency};
 use super::explained::{ExplainedTime, explain};
 use super::lines::{self, SourceColumn};
+use super::machine::ExecutedCode;
 use super::names::parameters_text;
 use super::rounds::ticks_by_round;
 use crate::{
@@ -127,6 +128,9 @@ pub struct DeviceProfile {
     pub counters_missing: Vec<String>,
     /// What read the hardware counters.
     pub counters_from: Option<CountersFrom>,
+    /// What its machine code came to, where that was executed without hardware; there the source's blocks have no
+    /// counts.
+    pub executed: Option<ExecutedCode>,
     /// The dispatches, with their blocks.
     pub dispatches: Vec<Dispatch>,
     /// The efficiency under each schedule that was counted, the default one first; empty where the
@@ -301,6 +305,13 @@ impl LineProfile {
 }
 
 impl DeviceProfile {
+    /// What its counts are worth; `None` where there are none of the source's: it failed, or its machine code was
+    /// executed instead.
+    pub fn trust_shown(&self) -> Option<Trust> {
+        let counted = self.status == Status::Ok && self.executed.is_none();
+        counted.then_some(self.trust)
+    }
+
     /// Returns the figures of a line; `None` if it has no operations.
     pub fn line(&self, number: u32) -> Option<&LineProfile> {
         self.lines.iter().find(|line| line.line == number)
@@ -437,6 +448,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         counters: measurement.counters.clone(),
         counters_missing: measurement.counters_missing.clone(),
         counters_from: measurement.counters_from.clone(),
+        executed: ExecutedCode::new(run, measurement),
         dispatches: measurement.dispatches.clone(),
         schedules: schedules(measurement),
         shapes: measurement.shapes.clone(),

@@ -205,6 +205,7 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
                 instructions,
                 sha256: None,
                 arms: Vec::new(),
+                near: Vec::new(),
             });
         }
         Quantity::Dispatches => {

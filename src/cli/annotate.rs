@@ -52,6 +52,10 @@ pub(crate) fn figures(profile: &Profile, look: Look) -> String {
             let line = format!("{}: {how}", device.column.device);
             text += &format!("{}\n", look.faint(&fold(&line, "  ", look.columns)));
         }
+        if let Some(executed) = &device.executed {
+            let line = format!("{}: {}", device.column.device, executed.sentence());
+            text += &format!("{}\n", fold(&line, "  ", look.columns));
+        }
         for sentence in device.time.iter().flat_map(analyze::ProfileTime::sentences) {
             let line = format!("{}: {sentence}", device.column.device);
             text += &format!("{}\n", fold(&line, "  ", look.columns));
@@ -103,9 +107,11 @@ pub(crate) fn advice(profile: &Profile, advice: &[Advice], look: Look) -> String
     })
 }
 
-/// Writes each line's machine instructions, for every device that has them.
-pub(crate) fn machine_code(profile: &Profile, look: Look) -> String {
-    profile.devices.iter().map(|device| machine::code(profile, device, look)).collect()
+/// Writes each line's machine instructions, for every device whose code was executed without hardware and, where
+/// they are `asked` for, for every other that has them.
+pub(crate) fn machine_code(profile: &Profile, asked: bool, look: Look) -> String {
+    let shown = |device: &&DeviceProfile| asked || device.executed.is_some();
+    profile.devices.iter().filter(shown).map(|d| machine::code(profile, d, look)).collect()
 }
 
 /// How soon each device answered; empty if no time was taken.

@@ -191,7 +191,8 @@ pub(crate) struct RunArguments {
     /// within them
     #[arg(help_heading = HOW, long, value_name = "SECONDS")]
     pub(crate) budget: Option<f64>,
-    /// Operations that a simulated subgroup may execute before it is stopped
+    /// Operations that a simulated subgroup, or instructions that a wave of `radv:F/W`, may execute before it
+    /// is stopped
     #[arg(
         help_heading = LIMITS,
         long,
@@ -200,7 +201,7 @@ pub(crate) struct RunArguments {
         value_parser = count::parse
     )]
     pub(crate) steps: u64,
-    /// Operations that all simulated subgroups of a launch may execute together before it is stopped
+    /// The same of all subgroups or waves of a launch together
     #[arg(
         help_heading = LIMITS,
         long,
@@ -307,10 +308,11 @@ pub(crate) struct LaunchArguments {
     /// Seed of generated data
     #[arg(long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,
-    /// Operations that a simulated subgroup may execute before it is stopped
+    /// Operations that a simulated subgroup, or instructions that a wave of `radv:F/W`, may execute before it
+    /// is stopped
     #[arg(long, default_value_t = 1 << 26, value_name = "N", value_parser = count::parse)]
     pub(crate) steps: u64,
-    /// Operations that all simulated subgroups of a launch may execute together before it is stopped
+    /// The same of all subgroups or waves of a launch together
     #[arg(
         long,
         default_value_t = crate::run::simulator::OPERATIONS_MAX,
@@ -373,7 +375,8 @@ pub(crate) struct ProfileArguments {
     /// profile itself, or two seconds, where left out
     #[arg(long)]
     pub(crate) what_if: bool,
-    /// On `cuda:N`, show each line's machine instructions with how often they ran and their lanes
+    /// On `cuda:N`, and always on `radv:F/W`, show each line's machine instructions with how often they ran and
+    /// their lanes
     #[arg(long)]
     pub(crate) sass: bool,
     /// Folder for the result file and the page, which must not hold a result yet; a new folder under

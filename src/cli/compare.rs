@@ -214,16 +214,17 @@ fn print(
     // Launches of a sweep are rows of one table: by themselves nothing would say which is which.
     let one_kernel = launches.windows(2).all(|pair| pair[0].kernels == pair[1].kernels)
         && comparison.rows.windows(2).all(|pair| pair[0].parameters == pair[1].parameters);
+    let counted = comparison.rows.iter().filter(|row| !row.is_executed_alone()).count();
     if comparison.rows.is_empty() {
         writeln!(out, "{}", fold(NOTHING_IN_COMMON, "", columns))?;
-    } else if one_kernel && launches.len() == comparison.rows.len() {
+    } else if one_kernel && !launches.is_empty() && launches.len() == counted {
         print_launches(launches, columns, out)?;
     } else {
         for sentence in comparison.differing.iter().chain(&comparison.describe_unchanged()) {
             writeln!(out, "{}", fold(sentence, "", columns))?;
         }
         let (changed, left) = comparison.keep_changed();
-        if !changed.rows.is_empty() {
+        if changed.rows.iter().any(|row| !row.is_executed_alone()) {
             let (facts, families) = present::comparison(&changed).by_family();
             if !facts.is_empty() {
                 writeln!(out, "{}\n", fold_parts(&facts, "; ", "", columns))?;
@@ -235,6 +236,9 @@ fn print(
             let launches = present::count_text(left as u128, "launch");
             writeln!(out, "Unchanged, and not shown: {launches}.")?;
         }
+    }
+    if let Some(table) = present::compared_code(comparison) {
+        writeln!(out, "\n{}", table.to_screen(columns))?;
     }
     if sides.a.counting_rule != sides.b.counting_rule && !comparison.rows.is_empty() {
         let explanation = Tag::CountingRuleDiffers.explanation();

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::kernel::{DeviceClass, KernelLanguage, near_matches};
-use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places, WarmUpRule};
+use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places};
 use crate::run::backends::{self, BACK_ENDS};
 use crate::run::worker::{self, Lister, WorkerOptions, WorkerRunner};
 use crate::run::{RunError, Runner};
@@ -103,14 +103,13 @@ impl Choice {
     /// What opening gives.
     pub(crate) fn worker(
         &self,
-        calibrate: Option<WarmUpRule>,
+        open: &OpenOptions,
         silence_max: Duration,
     ) -> Result<WorkerRunner, RunError> {
         let environment = self.environment.clone();
         let options = WorkerOptions { environment, ..WorkerOptions::new(silence_max) };
         let lister = self.lister.borrow_mut().take();
-        let open = OpenOptions::usual(calibrate);
-        let mut runner = WorkerRunner::open_listed(&self.id(), &open, &options, lister)?;
+        let mut runner = WorkerRunner::open_listed(&self.id(), open, &options, lister)?;
         if self.last {
             runner.let_go();
         }

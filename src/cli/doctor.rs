@@ -118,7 +118,9 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
     // Nothing is left to tell it to when standard error is closed.
     let _ = writeln!(screen::stderr(), "examining {id} …");
     let opened: Result<Box<dyn Runner>, RunError> = if choice.back_end.in_child {
-        choice.worker(Some(WarmUpRule::Whole), SILENCE_MAX).map(|runner| Box::new(runner) as _)
+        choice
+            .worker(&OpenOptions::usual(Some(WarmUpRule::Whole)), SILENCE_MAX)
+            .map(|runner| Box::new(runner) as _)
     } else {
         choice.open_here(&OpenOptions::usual(Some(WarmUpRule::Whole)))
     };

@@ -12,10 +12,14 @@ use std::path::Path;
 use super::failure::{Exit, Failure};
 use serde::Serialize;
 
-use crate::analyze::{Comparison, LaunchComparison, Mark, NotCompared, Summary};
+use crate::analyze::machine::ExecutedCode;
+use crate::analyze::{
+    self, Comparison, ExecutedComparison, LaunchComparison, Mark, NotCompared, Profile, Summary,
+};
 use crate::present;
 use crate::record::Run;
 use crate::store;
+use crate::units::{Nanoseconds, Ratio, Width};
 
 /// Hands a file, or standard output for `-`, to `write`.
 fn to(
@@ -127,6 +131,9 @@ struct ComparisonText<'a> {
     /// What only one has, a sentence each.
     not_compared: Vec<String>,
     launches: &'a [LaunchComparison],
+    /// Machine code of both, executed without its hardware; absent where there is none.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    executed: &'a [ExecutedComparison],
 }
 
 /// Writes a comparison as JSON.
@@ -138,8 +145,9 @@ pub(crate) fn comparison_json(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let not_compared = comparison.not_compared.iter().map(NotCompared::sentence).collect();
-    let text =
-        ComparisonText { comparison_schema: COMPARISON_SCHEMA, a, b, not_compared, launches };
+    let executed = &comparison.executed;
+    let comparison_schema = COMPARISON_SCHEMA;
+    let text = ComparisonText { comparison_schema, a, b, not_compared, launches, executed };
     to(path, out, |out| {
         serde_json::to_writer_pretty(&mut *out, &text).map_err(Failure::bad_input)?;
         Ok(writeln!(out)?)
@@ -157,7 +165,8 @@ pub(crate) fn comparison_markdown(
 ) -> Result<(), Failure> {
     to(path, out, |out| {
         writeln!(out, "## lanescope: {a} → {b}\n")?;
-        if launches.is_empty() {
+        let code = present::compared_code(comparison);
+        if launches.is_empty() && code.is_none() {
             writeln!(out, "The two have no launch in common.\n")?;
         }
         for launch in launches {
@@ -173,9 +182,76 @@ pub(crate) fn comparison_markdown(
                 writeln!(out, "<details><summary>{title}</summary>\n\n{text}\n\n</details>\n")?;
             }
         }
+        if let Some(code) = code {
+            writeln!(out, "### {}\n\n{}\n", code.title, code.to_markdown())?;
+        }
         for missing in comparison.describe_not_compared() {
             writeln!(out, "- {missing}")?;
         }
         Ok(())
     })
+}
+
+/// A whole launch on one device, in a line of JSON.
+#[derive(Serialize)]
+struct Whole<'a> {
+    /// The shader, as it was named.
+    shader: &'a str,
+    /// The device's id.
+    device: &'a str,
+    /// The width, in lanes.
+    width: Option<Width>,
+    /// The source's figures; absent where machine code was executed instead.
+    #[serde(flatten)]
+    counted: Option<WholeCounts>,
+    /// What machine code came to that was executed without hardware, and what it is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executed: Option<&'a ExecutedCode>,
+    /// The median time of one launch and its 95 % interval, low and high.
+    time_ns: Option<Nanoseconds>,
+    /// See `time_ns`.
+    time_ci95_ns: Option<[Nanoseconds; 2]>,
+    /// What is said of the time, a sentence each.
+    time_sentences: Vec<String>,
+    /// Why it failed, or which outputs differ.
+    error: Option<&'a str>,
+}
+
+/// What the source of a launch came to.
+#[derive(Serialize)]
+struct WholeCounts {
+    /// What the counts are worth, in a word.
+    trust: &'static str,
+    /// Σ operations × executions.
+    subgroup_operations: u128,
+    /// Mean active lanes.
+    active_lanes_mean: Option<f64>,
+    /// Mean active lanes over the width.
+    efficiency_ratio: Option<Ratio>,
+}
+
+/// The whole of a profile on each device.
+fn wholes(profile: &Profile) -> impl Iterator<Item = Whole<'_>> {
+    profile.devices.iter().map(|device| Whole {
+        shader: &profile.kernel,
+        device: &device.column.device,
+        width: device.column.width,
+        counted: device.executed.is_none().then(|| WholeCounts {
+            trust: device.trust.name(),
+            subgroup_operations: device.column.work.subgroup_operations,
+            active_lanes_mean: device.column.work.active_lanes_mean(),
+            efficiency_ratio: device.efficiency(),
+        }),
+        executed: device.executed.as_ref(),
+        time_ns: device.time.as_ref().map(|time| time.median),
+        time_ci95_ns: device.time.as_ref().map(|time| time.interval),
+        time_sentences: device.time.iter().flat_map(analyze::ProfileTime::sentences).collect(),
+        error: device.error.as_deref(),
+    })
+}
+
+/// What a profile came to, for a line of JSON.
+pub(crate) fn profile_event(profiles: &[Profile], marks: &[Mark]) -> serde_json::Value {
+    let wholes: Vec<Whole<'_>> = profiles.iter().flat_map(wholes).collect();
+    serde_json::json!({ "event": "profile", "wholes": wholes, "marks": marks })
 }

@@ -53,7 +53,8 @@ pub(super) fn run(
         if !choice.back_end.in_child {
             return choice.open_here(&here);
         }
-        let runner = Box::new(choice.worker(timed.then_some(WarmUpRule::Short), silence_max)?);
+        let there = OpenOptions { calibrate: timed.then_some(WarmUpRule::Short), ..here };
+        let runner = Box::new(choice.worker(&there, silence_max)?);
         if !choice.back_end.gives.counts {
             return Ok(runner);
         }

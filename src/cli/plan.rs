@@ -314,8 +314,9 @@ impl RunPlan<'_> {
             if !device.back_end.in_child {
                 return device.open_here(&self.here);
             }
-            let mut runner =
-                device.worker(calibrate.then_some(WarmUpRule::Whole), self.silence_max)?;
+            let warm_up = calibrate.then_some(WarmUpRule::Whole);
+            let there = OpenOptions { calibrate: warm_up, ..self.here };
+            let mut runner = device.worker(&there, self.silence_max)?;
             if calibrate && device.back_end.gives.counts {
                 runner.test_counting(self.catalogue)?;
             }

@@ -33,7 +33,7 @@ use crate::run::simulator::SimulatorRunner;
 use crate::run::what_if::{self, Budget};
 use crate::run::{CountRequest, RunErrorKind, Runner};
 use crate::simulate::Schedule;
-use crate::units::{Nanoseconds, Ratio, Width};
+use crate::units::Width;
 
 /// A shader that is profiled.
 struct Job {
@@ -599,55 +599,9 @@ fn print_looks(
             write!(out, "{}", annotate::figures(profile, Look::of_stdout()))?;
         }
         write!(out, "{}", annotate::looks(profile, &advice, Look::of_stdout()))?;
-        if arguments.sass {
-            write!(out, "{}", annotate::machine_code(profile, Look::of_stdout()))?;
-        }
+        write!(out, "{}", annotate::machine_code(profile, arguments.sass, Look::of_stdout()))?;
     }
     Ok(())
-}
-
-/// A whole launch on one device, in a line of JSON.
-#[derive(serde::Serialize)]
-struct Whole<'a> {
-    /// The shader, as it was named.
-    shader: &'a str,
-    /// The device's id.
-    device: &'a str,
-    /// The width, in lanes.
-    width: Option<Width>,
-    /// What the counts are worth, in a word.
-    trust: &'static str,
-    /// Σ operations × executions.
-    subgroup_operations: u128,
-    /// Mean active lanes.
-    active_lanes_mean: Option<f64>,
-    /// Mean active lanes over the width.
-    efficiency_ratio: Option<Ratio>,
-    /// The median time of one launch and its 95 % interval, low and high.
-    time_ns: Option<Nanoseconds>,
-    /// See `time_ns`.
-    time_ci95_ns: Option<[Nanoseconds; 2]>,
-    /// What is said of the time, a sentence each.
-    time_sentences: Vec<String>,
-    /// Why it failed, or which outputs differ.
-    error: Option<&'a str>,
-}
-
-/// The whole of a profile on each device.
-fn wholes(profile: &Profile) -> impl Iterator<Item = Whole<'_>> {
-    profile.devices.iter().map(|device| Whole {
-        shader: &profile.kernel,
-        device: &device.column.device,
-        width: device.column.width,
-        trust: device.trust.name(),
-        subgroup_operations: device.column.work.subgroup_operations,
-        active_lanes_mean: device.column.work.active_lanes_mean(),
-        efficiency_ratio: device.efficiency(),
-        time_ns: device.time.as_ref().map(|time| time.median),
-        time_ci95_ns: device.time.as_ref().map(|time| time.interval),
-        time_sentences: device.time.iter().flat_map(analyze::ProfileTime::sentences).collect(),
-        error: device.error.as_deref(),
-    })
 }
 
 /// Writes what other tools read.
@@ -676,9 +630,7 @@ fn export(
         write!(out, "{}", marks::annotations(&marks))?;
     }
     if arguments.json_lines {
-        let wholes: Vec<Whole<'_>> = profiles.iter().flat_map(wholes).collect();
-        let event = serde_json::json!({ "event": "profile", "wholes": wholes, "marks": marks });
-        writeln!(out, "{event}")?;
+        writeln!(out, "{}", export::profile_event(profiles, &marks))?;
     }
     Ok(out.flush()?)
 }

@@ -13,7 +13,7 @@
 //! instruction ran as was flattened into selects, folded away, or is in the code in parts (an unrolled
 //! loop).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How often something ran, and with how many lanes, on each input.
 pub type Ran = Vec<(u64, u64)>;
@@ -38,6 +38,56 @@ impl Match {
     }
 }
 
+/// Lanes may differ by one in so many.
+pub const NEAR: u64 = 10_000;
+
+/// By how many lanes a block differs from the instructions that are taken for it, on the first input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LanesOff {
+    /// The lanes that one has and the other has not.
+    pub off: u64,
+    /// The block's lanes.
+    pub of: u64,
+}
+
+/// Blocks with the counts of the instructions that they are nearly equal to; beside each that has none of its
+/// own, by how much it differs.
+pub fn snap(blocks: &[Ran], instructions: &[Ran]) -> (Vec<Ran>, Vec<Option<LanesOff>>) {
+    let counts: BTreeSet<&Ran> = instructions.iter().filter(|counts| has_run(counts)).collect();
+    let own: BTreeSet<&Ran> = blocks.iter().filter(|counts| has_run(counts)).collect();
+    let near_one = |to: &Ran, among: &BTreeSet<&Ran>| -> Option<Ran> {
+        let mut near = among.iter().filter(|other| is_near(to, other));
+        let first = near.next()?;
+        near.next().is_none().then(|| (*first).clone())
+    };
+    let snapped = blocks.iter().map(|block| {
+        if !has_run(block) || counts.contains(block) {
+            return (block.clone(), None);
+        }
+        let found = near_one(block, &counts).filter(|found| {
+            // Another block of the machine's very counts, or one as near, has as good a claim.
+            near_one(found, &own).as_ref() == Some(block)
+        });
+        let Some(found) = found else { return (block.clone(), None) };
+        let (off, of) = (found[0].1.abs_diff(block[0].1), block[0].1);
+        (found, Some(LanesOff { off, of }))
+    });
+    snapped.unzip()
+}
+
+/// Whether something ran on any input.
+fn has_run(counts: &Ran) -> bool {
+    counts.iter().any(|(executions, _)| *executions > 0)
+}
+
+/// Whether two ran equally often on each input, with lanes that differ by at most one in [`NEAR`].
+fn is_near(one: &Ran, other: &Ran) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).all(|((executions, lanes), (others, other_lanes))| {
+            executions == others && lanes.abs_diff(*other_lanes) <= lanes.min(other_lanes) / NEAR
+        })
+}
+
 /// Blocks and instructions side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matching {
@@ -51,9 +101,8 @@ impl Matching {
     /// Matches `instructions` with `blocks`, of which those without operations (a jump alone) have no
     /// instructions of their own where others ran alike.
     pub fn new(blocks: &[Ran], operations: &[u64], instructions: &[Ran]) -> Self {
-        let ran = |counts: &Ran| counts.iter().any(|(executions, _)| *executions > 0);
         let mut alike: BTreeMap<&Ran, Vec<usize>> = BTreeMap::new();
-        for (block, counts) in blocks.iter().enumerate().filter(|(_, counts)| ran(counts)) {
+        for (block, counts) in blocks.iter().enumerate().filter(|(_, counts)| has_run(counts)) {
             alike.entry(counts).or_default().push(block);
         }
         let stretches = stretches(instructions);
@@ -101,9 +150,7 @@ fn align(
 ) -> Vec<Option<usize>> {
     let fits = |block: usize, stretch: usize| {
         let counts = &code[stretches[stretch].0];
-        operations[block] > 0
-            && blocks[block] == *counts
-            && counts.iter().any(|(executions, _)| *executions > 0)
+        operations[block] > 0 && blocks[block] == *counts && has_run(counts)
     };
     let (rows, columns) = (blocks.len() + 1, stretches.len() + 1);
     let at = |block: usize, stretch: usize| block * columns + stretch;
@@ -217,5 +264,35 @@ mod tests {
         let matching = Matching::new(&blocks, &[1; 4][..blocks.len()], &code);
         assert_eq!(matching.blocks, [Match::Found; 2]);
         assert_eq!(matching.instructions, [Some(1), Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn a_lane_that_is_rounded_otherwise_is_no_other_block() {
+        // A head, a loop's test and its body, of which one lane leaves a step earlier.
+        let blocks = ran(&[(1_024, 65_536), (32_765, 1_044_380), (31_741, 978_844)]);
+        let code = ran(&[(1_024, 65_536), (32_765, 1_044_379), (31_741, 978_843)]);
+        let (snapped, off) = snap(&blocks, &code);
+        assert_eq!(snapped, code);
+        let one = |of| Some(LanesOff { off: 1, of });
+        assert_eq!(off, [None, one(1_044_380), one(978_844)]);
+        assert_eq!(Matching::new(&snapped, &[1; 3], &code).blocks, [Match::Found; 3]);
+    }
+
+    #[test]
+    fn what_may_be_another_block_or_other_instructions_is_missing() {
+        let missing = |blocks: &[(u64, u64)], code: &[(u64, u64)]| {
+            let (snapped, off) = snap(&ran(blocks), &ran(code));
+            assert_eq!(snapped, ran(blocks));
+            assert!(off.iter().all(Option::is_none), "{off:?}");
+        };
+        let many = 1_044_380;
+        // Two stretches, or two blocks, of which one is the machine's to the lane.
+        missing(&[(9, many)], &[(9, many - 1), (9, many + 1)]);
+        missing(&[(9, many), (9, many - 1)], &[(9, many - 1)]);
+        missing(&[(9, many), (9, many - 2)], &[(9, many - 1)]);
+        // Other executions, more lanes than one in ten thousand, and few lanes.
+        missing(&[(9, many)], &[(10, many)]);
+        missing(&[(9, many)], &[(9, many - 105)]);
+        missing(&[(9, 64)], &[(9, 63)]);
     }
 }

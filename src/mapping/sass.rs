@@ -142,6 +142,7 @@ mod tests {
             instructions: texts.iter().enumerate().map(instruction).collect(),
             sha256: None,
             arms: Vec::new(),
+            near: Vec::new(),
         }
     }
 

@@ -31,7 +31,9 @@ pub fn comparison(comparison: &Comparison) -> Table {
         Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
-    table.rows = comparison.rows.iter().map(comparison_cells).collect();
+    // What was executed as machine code alone stands in a table of its own.
+    let rows = comparison.rows.iter().filter(|row| !row.is_executed_alone());
+    table.rows = rows.map(comparison_cells).collect();
     let launches = comparison
         .rows
         .iter()

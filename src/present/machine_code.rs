@@ -3,8 +3,25 @@
 //! Input: a run. Output: [`Table`]s.
 
 use super::{Cell, Column, Table};
-use crate::analyze;
-use crate::record::Run;
+use crate::analyze::machine::ExecutedCode;
+use crate::analyze::{self, Comparison, ExecutedComparison};
+use crate::record::{ArmOutcome, Run};
+
+/// The outcomes that the last column of a table may have.
+const ARMS: [ArmOutcome; 7] = [
+    ArmOutcome::Kept,
+    ArmOutcome::Skipped,
+    ArmOutcome::Masked,
+    ArmOutcome::Flattened,
+    ArmOutcome::Unrolled,
+    ArmOutcome::Folded,
+    ArmOutcome::Merged,
+];
+
+/// What lanes and passes are.
+const PASSES: &str = "Lanes are those that EXEC had on, over vector instructions. A wave of 64 takes two passes of 32 \
+                      lanes an instruction; at least where every empty half is skipped, at most where none is. No \
+                      pass is a cycle.";
 
 /// What machine code came to that was executed without its hardware; `None` if none was.
 pub(super) fn executed_code(run: &Run) -> Option<Table> {
@@ -43,12 +60,8 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
             Cell::text(code),
         ]);
     }
-    table.notes.push(
-        "Lanes are those that EXEC had on, over vector instructions. A wave of 64 takes two passes of 32 lanes \
-         an instruction; at least where every empty half is skipped, at most where none is. No pass is a cycle."
-            .to_owned(),
-    );
-    table.notes.push(ARMS.to_owned());
+    table.notes.push(PASSES.to_owned());
+    table.notes.push(analyze::machine::arms_note(&ARMS));
     Some(table)
 }
 
@@ -59,6 +72,68 @@ const ARMS: &str = "Arms and loops: kept, a branch on a condition of the whole s
                     computes it, and selects choose; unrolled, a loop's body is there in copies; folded, \
                     nothing is left of it; merged, the counts do not tell it from what surrounds it. These words \
                     are read off the counts of each launch: with other data the same code may get others.";
+
+/// Machine code of both sides of a comparison, executed without its hardware; `None` if there is none in both.
+pub fn compared_code(comparison: &Comparison) -> Option<Table> {
+    comparison.executed.first()?;
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::words("device A").once(),
+        Column::words("device B").once().repeats(&["device A"]),
+        Column::figures("W A").once(),
+        Column::figures("W B").once().repeats(&["W A"]),
+        Column::figures("lanes A"),
+        Column::figures("lanes B"),
+        Column::figures("lanes B / A"),
+        Column::figures("instructions A"),
+        Column::figures("instructions B"),
+        Column::figures("instructions B / A"),
+        Column::figures("passes at least A"),
+        Column::figures("passes at least B"),
+        Column::figures("passes at least B / A"),
+        Column::figures("at most A"),
+        Column::figures("at most B"),
+        Column::figures("at most B / A"),
+        Column::words("code A"),
+        Column::words("code B").repeats(&["code A"]),
+    ];
+    let mut drivers: [Vec<&str>; 2] = Default::default();
+    let mut families: Vec<&str> = Vec::new();
+    for side in comparison.executed.iter().map(|row| &row.sides) {
+        for (drivers, code) in drivers.iter_mut().zip(side) {
+            drivers.extend((!drivers.contains(&&*code.driver)).then_some(&*code.driver));
+            families.extend((!families.contains(&&*code.family)).then_some(&*code.family));
+        }
+    }
+    let [a, b] = drivers.map(|drivers| drivers.join(", "));
+    let by = if a == b { format!("by {a}") } else { format!("A by {a}, B by {b}") };
+    let families = families.join(", ");
+    let title = format!("Machine code for {families}, {by}, executed without hardware");
+    let mut table = Table::new(title, columns);
+    table.rows = comparison.executed.iter().map(compared_cells).collect();
+    table.notes.push(PASSES.to_owned());
+    Some(table)
+}
+
+fn compared_cells(row: &ExecutedComparison) -> Vec<Cell> {
+    let ExecutedComparison { kernel, parameters, devices, sides, .. } = row;
+    let both = |cell: &dyn Fn(&ExecutedCode) -> Cell| sides.each_ref().map(cell);
+    let ratio = |ratio: Option<f64>| Cell::from_option(ratio, Cell::Factor);
+    let mut cells = vec![Cell::Kernel(kernel.clone()), Cell::parameters(parameters)];
+    cells.extend(devices.iter().map(Cell::text));
+    cells.extend(both(&|side| Cell::Width(side.width)));
+    cells.extend(both(&|side| Cell::from_option(side.active_lanes_mean, Cell::Lanes)));
+    cells.push(ratio(row.lanes_ratio));
+    cells.extend(both(&|side| Cell::Count(side.instructions.into())));
+    cells.push(ratio(row.instructions_ratio));
+    cells.extend(both(&|side| Cell::Count(side.passes_min.into())));
+    cells.push(ratio(row.passes_ratios[0]));
+    cells.extend(both(&|side| Cell::Count(side.passes_max.into())));
+    cells.push(ratio(row.passes_ratios[1]));
+    cells.extend(both(&|side| Cell::text(side.code.join(" "))));
+    cells
+}
 
 /// What the hardware counted of machine code; `None` if it did not.
 pub(super) fn counted_code(run: &Run) -> Option<Table> {
@@ -86,7 +161,7 @@ pub(super) fn counted_code(run: &Run) -> Option<Table> {
             Cell::from_option(row.arms.clone(), Cell::text),
         ]);
     }
-    table.notes.push(ARMS.to_owned());
+    table.notes.push(analyze::machine::arms_note(&ARMS));
     Some(table)
 }
 

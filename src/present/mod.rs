@@ -27,6 +27,7 @@ pub use claims::{
 };
 pub use flame::{FlameBox, flame_boxes, speedscope, totals};
 pub use gallery::{gallery, gallery_claims};
+pub use machine_code::compared_code;
 #[cfg(feature = "devices")]
 pub use table::error_columns;
 pub use table::{Align, Column, Table, terminal_columns, to_csv};

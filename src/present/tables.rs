@@ -555,7 +555,7 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
                 Cell::from_option(method, |trust| Cell::text(trust.name()))
             },
             // What failed has no counts that could be relied on.
-            if failed { Cell::none() } else { Cell::text(device.trust.name()) },
+            Cell::from_option(device.trust_shown(), |trust| Cell::text(trust.name())),
             Cell::from_option(worst, |line| Cell::text(format!("line {}", line.line))),
         ]);
         table.rows.push(row);

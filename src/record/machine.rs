@@ -48,6 +48,22 @@ pub struct MachineCode {
     /// where it was not worked out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arms: Vec<Arm>,
+    /// The blocks that were matched with instructions whose lanes are nearly theirs, in the order of the source;
+    /// absent where each that was matched has the same lanes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<NearBlock>,
+}
+
+/// A block that ran as often as its instructions, with lanes that differ by few: floating point is rounded
+/// otherwise, so that a lane left a loop sooner or later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NearBlock {
+    /// The line that the block begins at.
+    pub line: u32,
+    /// Its lanes, summed over its executions.
+    pub lanes: u64,
+    /// By how many lanes its instructions differ.
+    pub lanes_off: u64,
 }
 
 /// What a compiler made of an arm of an `if` or `switch`, or of a loop. An arm of a function that is
@@ -101,6 +117,22 @@ impl ArmOutcome {
             Self::Folded => "folded",
             Self::Merged => "merged",
             Self::NeverRan => "never ran",
+        }
+    }
+
+    /// What the name means.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Kept => {
+                "a branch on a condition of the whole subgroup leads over the arm, or the loop is a loop"
+            }
+            Self::Skipped => "lanes part, and a branch leads over it where none is left",
+            Self::Masked => "its lanes alone are on, and every subgroup goes through",
+            Self::Flattened => "every lane computes it, and selects choose",
+            Self::Unrolled => "in copies",
+            Self::Folded => "nothing is left of it",
+            Self::Merged => "the counts do not tell it from what surrounds it",
+            Self::NeverRan => "no lane came there",
         }
     }
 }

@@ -26,6 +26,8 @@ struct Page {
     a: String,
     b: String,
     launches: Vec<LaunchText>,
+    /// Machine code that was executed without its hardware in both.
+    code: Option<TableText>,
     not_compared: Vec<String>,
 }
 
@@ -102,6 +104,7 @@ pub fn comparison_html(
         a: names[0].clone(),
         b: names[1].clone(),
         launches: groups.iter().take(KERNELS_MAX).map(|group| launch(group)).collect(),
+        code: present::compared_code(comparison).map(Into::into),
         not_compared: comparison.describe_not_compared(),
     };
     Ok(environment.get_template(TEMPLATE)?.render(Serde(page))?)

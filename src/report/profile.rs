@@ -23,13 +23,16 @@ use super::{
     table::TableText,
 };
 use crate::{
-    analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule, WidthProfile},
+    analyze::{
+        self, Advice, DeviceProfile, LineProfile, Profile, Rule, WidthProfile,
+        machine::ExecutedCode,
+    },
     chart,
     present::{self, FlameBox, count_text},
-    record::{Device, Flag, Method, Output, Run, Status},
+    record::{Device, Flag, Method, Output, Run, Status, Trust},
     units::{Ratio, Width, text},
 };
-use machine::{CountersText, MachineText};
+use machine::{CodeText, CountersText, MachineText};
 use memory::{MemoryText, memory};
 use widths::{WidthsText, widths};
 
@@ -91,6 +94,8 @@ struct Page {
     detailed: Option<usize>,
     /// Hardware counters, for the devices that were asked for any.
     counters: Vec<CountersText>,
+    /// What became of arms and loops in machine code, by device and dispatch.
+    codes: Vec<CodeText>,
     /// Machine code of no line of the source.
     elsewhere: Vec<MachineText>,
 }
@@ -143,6 +148,26 @@ struct DeviceCard {
     failed: bool,
     error: Option<String>,
     counted: bool,
+    /// What machine code came to that was executed without hardware.
+    executed: Option<ExecutedText>,
+}
+
+/// What a device's machine code came to, and what of.
+#[derive(Debug, Serialize)]
+struct ExecutedText {
+    lanes: String,
+    instructions: String,
+    passes: String,
+    of: String,
+}
+
+fn executed(code: &ExecutedCode) -> ExecutedText {
+    ExecutedText {
+        lanes: format::lanes(code.active_lanes_mean),
+        instructions: format::count(code.instructions.into()),
+        passes: code.passes_text(),
+        of: code.of(),
+    }
 }
 
 /// One piece of advice, for every device that it holds for.
@@ -288,6 +313,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         detailed: find_detailed_lines(profile, &counted).map(|lines| lines.len()),
         lines: lines(profile, &counted),
         counters: machine::tables(profile),
+        codes: machine::codes(profile),
         elsewhere: machine::elsewhere(profile),
     }
 }
@@ -310,11 +336,7 @@ fn card(device: &DeviceProfile, several_widths: bool) -> DeviceCard {
         slots: format::count(column.work.subgroup_operations),
         lane_slots: column.width.filter(|_| several_widths).map(lane_slots),
         method: column.method.map_or(format::NONE, Method::name).to_owned(),
-        // What failed has no counts that could be relied on.
-        trust: match device.status {
-            Status::Failed => format::NONE.to_owned(),
-            Status::Ok => device.trust.name().to_owned(),
-        },
+        trust: device.trust_shown().map_or(format::NONE, Trust::name).to_owned(),
         trust_meaning: device.trust.meaning().to_owned(),
         checks: if device.checked { "on" } else { "off" }.to_owned(),
         output: match device.output {
@@ -330,6 +352,7 @@ fn card(device: &DeviceProfile, several_widths: bool) -> DeviceCard {
         failed: device.status == Status::Failed,
         error: device.error.clone(),
         counted: !device.lines.is_empty(),
+        executed: device.executed.as_ref().map(executed),
     }
 }
 

@@ -135,10 +135,10 @@ pub struct OpenOptions {
     /// Whether to measure rates and fusion of a device that has a driver, and how it is warmed up then and
     /// before it is timed.
     pub calibrate: Option<WarmUpRule>,
-    /// The most operations that a subgroup may execute, where it is the simulator that runs it.
+    /// The most operations that a subgroup may execute, where it is the simulator that runs it, or
+    /// instructions, where it is the interpreter of machine code.
     pub steps_max: u64,
-    /// The most operations that all subgroups of a launch may execute, where it is the simulator that
-    /// runs them.
+    /// The same of all subgroups of a launch together.
     pub operations_max: u64,
     /// Whether the simulator fails a launch for what it would only flag.
     pub strict: bool,

@@ -14,7 +14,7 @@ use crate::binary::SpirV;
 use crate::kernel::{KernelLanguage, Launch, scalars};
 use crate::program::{Construct, Parsed, Program, ProgramError};
 use crate::record::BlockCode;
-use crate::simulate::{Compiled, SimulateError};
+use crate::simulate::{Compiled, Limit, SimulateError};
 
 /// SHA-256 of a text, in hexadecimal.
 pub fn sha256(text: &str) -> String {
@@ -127,6 +127,27 @@ impl Programs {
         let unsupported =
             |error: &SimulateError| RunError::new(RunErrorKind::Unsupported, error.to_string());
         compiled.as_ref().map_err(unsupported)
+    }
+
+    /// Refuses a dispatch whose invocations have more variables and values than the simulator takes.
+    ///
+    /// # Errors
+    ///
+    /// [`RunErrorKind::Unsupported`] with the simulator's sentence.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::compiled`].
+    pub fn check_variables(&self, dispatch: usize) -> Result<(), RunError> {
+        let refused = self.compiled(dispatch).err();
+        let compiled = self.compiled[dispatch].get().map(Result::as_ref);
+        let too_many = |error: &SimulateError| {
+            matches!(error, SimulateError::Limit { limit: Limit::Registers { .. }, .. })
+        };
+        match compiled {
+            Some(Err(error)) if too_many(error) => refused.map_or(Ok(()), Err),
+            _ => Ok(()),
+        }
     }
 
     /// What a record says of each block of a dispatch, made by `make` where nobody asked before.

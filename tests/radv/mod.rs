@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use lanescope::amd::IssueKind;
-use lanescope::analyze::machine;
+use lanescope::analyze::{DeviceSummary, machine};
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::mapping::matching::Match;
+use lanescope::mapping::matching::NEAR;
 use lanescope::record::ArmOutcome;
-use lanescope::record::{Method, Output, Value};
+use lanescope::record::{Method, Output, Run, Value};
 use lanescope::run::launched::programs;
 use lanescope::run::radv::brought;
 use lanescope::run::radv::{Matched, Place, RadvRunner, environment};
@@ -22,9 +23,11 @@ use lanescope::run::{CountRequest, Counted, RunErrorKind, Runner};
 use lanescope::units::Width;
 use libtest_mimic::Trial;
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::records;
 use crate::support::agreement;
+use crate::support::program;
 use crate::support::random_program::Options;
 use crate::support::shaders::{Verdict, verdicts};
 
@@ -91,9 +94,181 @@ pub(crate) fn trials() -> Vec<Trial> {
             });
         }
     }
+    trials.extend(CHECKS.map(|(name, check)| {
+        let title = format!("radv_command::{name}");
+        match (&missing, required) {
+            (Some(why), false) => {
+                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
+            }
+            _ => Trial::test(title, move || {
+                check();
+                Ok(())
+            }),
+        }
+    }));
     trials.extend(brought_trials());
     trials.extend(llvm_trials());
     trials
+}
+
+/// What must hold of the program where RADV is.
+const CHECKS: [(&str, fn()); 3] = [
+    ("a_profile_says_what_its_machine_code_is_of", a_profile_says_what_its_machine_code_is_of),
+    ("two_are_compared_by_their_machine_code", two_are_compared_by_their_machine_code),
+    ("limits_are_the_simulators", limits_are_the_simulators),
+];
+
+/// A shader with a loop that lanes leave by floating point.
+const RAYS: &str = include_str!("../../examples/raymarch.wgsl");
+
+/// A folder with shaders, and how it is profiled there: exit code, standard output and standard error.
+fn profiled(files: &[(&str, &str)], arguments: &[&str]) -> (TempDir, (i32, String, String)) {
+    let folder = TempDir::new().unwrap();
+    for (name, text) in files {
+        program::write(&folder.path().join(name), text);
+    }
+    let parts = program::parts(&program::run(&folder, &[], arguments));
+    (folder, parts)
+}
+
+/// What every figure of a profile's machine code stands with, from its record.
+fn said_of(run: &Run) -> [String; 4] {
+    let found = run.measurements.iter().find(|found| found.device.starts_with("radv:")).unwrap();
+    let device = run.devices.iter().find(|device| device.id == found.device).unwrap();
+    let code = found.dispatches[0].machine_code.as_ref().unwrap();
+    let hash = code.sha256.as_ref().unwrap()[..8].to_owned();
+    [FAMILY.to_owned(), device.driver.clone(), "64".to_owned(), hash]
+}
+
+/// Terminal, page, lines of JSON and SARIF of a profile: machine lines stand beneath the source's, with what they are
+/// of; arms with what became of them; lanes that differ by rounding as such.
+fn a_profile_says_what_its_machine_code_is_of() {
+    let arguments = ["profile", "r.wgsl", "--device", "radv:navi21/64", "--out", "out"];
+    let (folder, (code, stdout, stderr)) = profiled(&[("r.wgsl", RAYS)], &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
+    let said = said_of(&run);
+    let dispatch = &run.measurements[0].dispatches[0];
+    let machine = dispatch.machine_code.as_ref().unwrap();
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    for text in [&stdout, &page] {
+        // The card's or the table's line, and the heading of the code.
+        for line in text.lines().filter(|line| line.contains("Machine code of main")) {
+            let parts = [&said[0], &said[1], &said[3]];
+            assert!(parts.iter().all(|part| line.contains(part.as_str())), "{line}");
+            assert!(line.contains("wave64"), "{line}");
+        }
+        let of = format!("{}, waves of {}, {}, code {}", said[0], said[2], said[1], said[3]);
+        assert_eq!(text.matches(&of).count(), 1, "{of}");
+        assert!(!text.contains("predicated off") && !text.contains("unknown"));
+        assert!(!text.contains("nothing was counted"));
+        for arm in machine::arm_lines(dispatch) {
+            assert!(text.contains(&arm), "{arm}");
+        }
+    }
+    assert!(!machine.arms.is_empty() && stdout.contains("s_endpgm"));
+    // Rows of instructions follow a heading with all of it.
+    for label in page.match_indices("<details class=\"sass\"><summary>") {
+        let summary = page[label.0..].split_once("</summary>").unwrap().0;
+        assert!(summary.contains(&said[1]) && summary.contains(&said[3]), "{summary}");
+    }
+    let near: Vec<u32> = machine.near.iter().map(|block| block.line).collect();
+    if run.devices[0].driver == MEASURED {
+        assert!([17, 18, 20].iter().all(|line| near.contains(line)), "{near:?}\n{stderr}");
+        assert!(machine.near.iter().all(|block| block.lanes_off * NEAR <= block.lanes));
+        for text in [&stdout, &page] {
+            assert!(text.contains("lanes differ by 1 of "), "rounding is said");
+        }
+    }
+    let causes = ["flattened, unrolled", "they were"];
+    assert!(causes.iter().all(|cause| !stderr.contains(cause)), "{stderr}");
+    let arguments = ["--json-lines", "--sarif", "a.sarif", "--device", "radv:navi21/64,sim:64"];
+    let (folder, (code, stdout, stderr)) =
+        profiled(&[("r.wgsl", RAYS)], &[&["profile", "r.wgsl"][..], &arguments].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let event: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let whole = event["wholes"].as_array().unwrap();
+    let whole = whole.iter().find(|whole| whole["device"] == "radv:navi21/64").unwrap();
+    let absent = ["subgroup_operations", "active_lanes_mean", "efficiency_ratio", "trust"];
+    assert!(absent.iter().all(|name| whole.get(name).is_none()), "{whole}");
+    let executed = &whole["executed"];
+    assert_eq!(executed["family"], said[0].as_str());
+    assert_eq!(executed["driver"], said[1].as_str());
+    assert_eq!(executed["width"], 64);
+    assert_eq!(executed["code"], json!([said[3]]));
+    assert!(executed["instructions"].as_u64().unwrap() > 1000, "{executed}");
+    // Marks are the simulator's: SARIF has no figure of machine code.
+    let sarif = std::fs::read_to_string(folder.path().join("a.sarif")).unwrap();
+    for text in [&sarif, &event["marks"].to_string()] {
+        assert!(text.contains("sim:64") && !text.contains("radv"), "{text}");
+    }
+}
+
+/// Two shaders, and two records, by instructions, lanes and passes of their machine code.
+fn two_are_compared_by_their_machine_code() {
+    let other = RAYS.replace("16.0", "12.0");
+    let files = [("a.wgsl", RAYS), ("b.wgsl", other.as_str())];
+    let arguments = [
+        &["compare", "a.wgsl", "b.wgsl", "--device", "radv:navi21/64", "--out", "out"][..],
+        &["--export-json", "c.json", "--export-markdown", "c.md"],
+    ];
+    let (folder, (code, stdout, stderr)) = profiled(&files, &arguments.concat());
+    assert_eq!(code, 0, "{stderr}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&read("c.json")).unwrap();
+    let row = &json["executed"][0];
+    let [a, b] = [0, 1].map(|side| &row["sides"][side]);
+    for figure in ["instructions", "passes_min", "passes_max"] {
+        let both = [a, b].map(|side| side[figure].as_f64().unwrap());
+        assert!(both[1] > 0.0 && both[1] < both[0], "{figure}: {both:?}");
+    }
+    assert!(row["instructions_ratio"].as_f64().unwrap() < 1.0);
+    assert!(row["lanes_ratio"].as_f64().unwrap() > 0.0);
+    for text in [&stdout, &read("c.md"), &read("out/compare.html")] {
+        for side in [a, b] {
+            let hash = side["code"][0].as_str().unwrap();
+            let driver = side["driver"].as_str().unwrap();
+            assert!(text.contains(hash) && text.contains(driver), "{text}");
+        }
+        assert!(text.contains(FAMILY) && text.contains("instructions"), "{text}");
+        assert!(!text.contains("no launch in common"), "{text}");
+    }
+    let same = program::parts(&program::run(&folder, &[], &["compare", "out", "out"]));
+    assert!(same.0 == 0 && same.1.contains("1.00"), "{same:?}");
+}
+
+/// The options that bound a launch on the simulator bound it as machine code, with the same exit code and the same
+/// word of them; what has more variables than the simulator takes never reaches Mesa's compiler.
+fn limits_are_the_simulators() {
+    let entry = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+        @compute @workgroup_size(64)
+        fn main(@builtin(global_invocation_id) id: vec3u)";
+    let spin =
+        format!("{entry} {{ loop {{ o[id.x] += 1u; if o[0] == 7u && o[0] == 8u {{ break; }} }} }}");
+    let local = format!(
+        "{entry} {{ var a: array<array<u32, 4096>, 256>; a[o[1]][o[2]] = 1u; o[id.x] = a[o[3]][id.x]; }}"
+    );
+    let own = format!(
+        "var<private> p: array<u32, 268435455>; {entry} {{ p[o[1]] = 1u; o[id.x] = p[id.x]; }}"
+    );
+    let told = |text: &str, device: &str, options: &[&str]| {
+        let all = [&["profile", "a.wgsl", "--n", "1024", "--device", device], options].concat();
+        let (_, (code, _, stderr)) = profiled(&[("a.wgsl", text)], &all);
+        (code, stderr)
+    };
+    for device in ["sim:32", "radv:navi21/32"] {
+        let (code, stderr) = told(&spin, device, &["--steps", "20000"]);
+        assert!(code == 5 && stderr.contains("--steps raises it"), "{code} {stderr}");
+        assert!(stderr.contains("20000"), "{stderr}");
+        let (code, stderr) = told(&spin, device, &["--operations", "300000"]);
+        assert!(code == 5 && stderr.contains("--operations raises it"), "{code} {stderr}");
+        assert!(stderr.contains("300000"), "{stderr}");
+        for text in [&local, &own] {
+            let (code, stderr) = told(text, device, &[]);
+            let why = "a.wgsl: over 65535 words of variables and values an invocation";
+            assert!(code == 2 && stderr.contains(why), "{code} {stderr}");
+        }
+    }
 }
 
 /// The decoder against LLVM's, where that is installed.
@@ -433,9 +608,23 @@ fn every_figure_says_what_it_is_of() {
             assert!(columns.contains(&"W") && columns.contains(&"code"), "{columns:?}");
         }
     }
+    // The summary, of which CSV and Markdown are made, has no figure of machine code.
+    let summary = lanescope::analyze::summary(&run);
+    let on_amd = |device: &&DeviceSummary| device.device.starts_with("radv:");
+    for row in summary.devices.iter().filter(on_amd).flat_map(|device| &device.rows) {
+        let none = row.active_lanes_mean.is_none() && row.efficiency.is_none();
+        assert!(none && row.lane_slots.is_none() && row.time.is_none(), "{}", row.kernel);
+    }
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    for text in ["docs/run.md", "docs/profile.md"] {
+        let text = std::fs::read_to_string(root.join(text)).unwrap();
+        for line in text.lines().filter(|line| line.contains("passes of 32")) {
+            assert!(line.contains(FAMILY) && line.contains("code "), "{line}");
+        }
+    }
     let page = std::fs::read_to_string(root.join(PAGE)).unwrap();
     assert!(page.contains(MEASURED) && page.contains(FAMILY) && page.contains("W = 64"), "{PAGE}");
+    pages_say_what_code_is_of(&run);
     let html = lanescope::report::html(std::slice::from_ref(&run), &[]).unwrap();
     assert!(html.contains(MEASURED) && html.contains("passes at least"));
     for text in [&page, &html] {
@@ -444,6 +633,33 @@ fn every_figure_says_what_it_is_of() {
             assert!(!number, "{}", text[..at].lines().next_back().unwrap_or_default());
         }
     }
+}
+
+/// Pages of profiles and of a comparison, made of a record.
+fn pages_say_what_code_is_of(run: &Run) {
+    let mut shown = 0;
+    for profile in lanescope::analyze::profiles(run).iter().step_by(16) {
+        let page = lanescope::report::profile_html(profile, &[], run).unwrap();
+        for device in profile.devices.iter().filter(|device| device.executed.is_some()) {
+            let executed = device.executed.as_ref().unwrap();
+            assert!(page.contains(&executed.of()), "{}", profile.kernel);
+            for code in device.dispatches.iter().filter_map(|found| found.machine_code.as_ref()) {
+                let of = machine::code_text(code, &device.driver);
+                assert!(of.contains(MEASURED) && of.contains("code "), "{of}");
+                let lines = machine::lines(code);
+                assert!(page.matches(&format!("({of})")).count() >= lines.len(), "{of}");
+                shown += lines.len();
+            }
+        }
+        assert!(!page.contains("predicated off") && !page.contains("nothing was counted"));
+    }
+    assert!(shown > 100, "{shown} lines");
+    let compared = lanescope::analyze::compare(run, run, false);
+    let table = lanescope::present::compared_code(&compared).unwrap();
+    assert!(table.title.contains(FAMILY) && table.title.contains(MEASURED), "{}", table.title);
+    let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    assert!(["W A", "code A", "instructions B / A"].iter().all(|name| columns.contains(name)));
+    assert_eq!(table.rows.len(), compared.executed.len());
 }
 
 /// What is brought is executed, and says by whom it was compiled; what is not is refused with the reason.

@@ -14,6 +14,7 @@ mod timing;
 use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
 
 pub use gate::{RelativeCondition, RelativeViolation};
 pub use launch::LaunchComparison;
@@ -22,6 +23,7 @@ pub use texts::LinePair;
 pub use timing::TimeRatio as LaunchTimeRatio;
 
 use super::counts::{Work, active_lanes_mean, efficiency, ratio};
+use super::machine::ExecutedCode;
 use super::names::{
     SIZE, device_label, family, list_text, parameters_text, plain_label, value_text,
 };
@@ -47,8 +49,30 @@ pub struct Comparison {
     pub differing: Vec<String>,
     /// Launches that both runs measured, in A's order.
     pub rows: Vec<ComparisonRow>,
+    /// Machine code that was executed without its hardware in both runs, in A's order.
+    pub executed: Vec<ExecutedComparison>,
     /// Launches without a counterpart, A's before B's.
     pub not_compared: Vec<NotCompared>,
+}
+
+/// What one launch's machine code came to in both runs, executed without hardware; pairs are A, B.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExecutedComparison {
+    /// The kernel's full name in A.
+    pub kernel: String,
+    /// Every parameter with its value, the same in both.
+    pub parameters: BTreeMap<String, Value>,
+    /// The devices' ids.
+    pub devices: [String; 2],
+    /// What the code came to, and what of.
+    pub sides: [ExecutedCode; 2],
+    /// B's instructions over A's; `None` if A executed none.
+    pub instructions_ratio: Option<f64>,
+    /// B's lanes over A's, in the mean over vector instructions; `None` where a side executed none, or where the
+    /// waves are of two sizes.
+    pub lanes_ratio: Option<f64>,
+    /// B's passes over A's: where each empty half is skipped, and where none is.
+    pub passes_ratios: [Option<f64>; 2],
 }
 
 /// One launch in both runs; pairs are A, B.
@@ -79,6 +103,8 @@ pub struct ComparisonRow {
     /// The least and the greatest of that ratio over the seeds that both were counted with, and how many these are;
     /// `None` if there is one alone.
     pub lane_slots_range: Option<([f64; 2], usize)>,
+    /// Whether its machine code was executed without hardware in both.
+    pub executed: bool,
     /// Findings.
     pub flags: Vec<Flag>,
 }
@@ -131,6 +157,13 @@ impl Comparison {
 }
 
 impl ComparisonRow {
+    /// Whether its machine code was executed without hardware and nothing else of it was counted or timed: its
+    /// figures are those of [`Comparison::executed`].
+    pub fn is_executed_alone(&self) -> bool {
+        let counted = self.active_lanes_means.iter().any(Option::is_some);
+        self.executed && !counted && self.medians.iter().all(Option::is_none)
+    }
+
     /// Whether lane slots and efficiency are the same and times are not told apart.
     fn is_unchanged(&self) -> bool {
         let near_one = |ratio: f64| (ratio - 1.0).abs() < CHANGE_MIN;
@@ -204,7 +237,34 @@ impl NotCompared {
 pub fn compare(a: &Run, b: &Run, versions: bool) -> Comparison {
     let (pairs, not_compared) = pair(a, b, versions);
     let rows: Vec<ComparisonRow> = pairs.iter().map(|(l, r)| row(a, b, l, r)).collect();
-    Comparison { differing: differing(a, b, &rows), rows, not_compared }
+    let executed = pairs.iter().filter_map(|(l, r)| executed(a, b, l, r)).collect();
+    Comparison { differing: differing(a, b, &rows), rows, executed, not_compared }
+}
+
+/// Compares the machine code of two measurements; `None` where it was not executed in both.
+fn executed(
+    a: &Run,
+    b: &Run,
+    left: &Measurement,
+    right: &Measurement,
+) -> Option<ExecutedComparison> {
+    let sides = [ExecutedCode::new(a, left)?, ExecutedCode::new(b, right)?];
+    let over = |figure: fn(&ExecutedCode) -> u64| {
+        let [before, after] = sides.each_ref().map(figure);
+        ratio(after.into(), before.into())
+    };
+    let one_size = sides[0].width == sides[1].width;
+    let [before, after] = sides.each_ref().map(|side| side.active_lanes_mean);
+    let lanes = before.zip(after).filter(|(before, _)| one_size && *before > 0.0);
+    Some(ExecutedComparison {
+        kernel: left.kernel.clone(),
+        parameters: left.parameters.clone(),
+        devices: [left.device.clone(), right.device.clone()],
+        instructions_ratio: over(|side| side.instructions),
+        lanes_ratio: lanes.map(|(before, after)| after / before),
+        passes_ratios: [over(|side| side.passes_min), over(|side| side.passes_max)],
+        sides,
+    })
 }
 
 /// Compares each launch that both runs have, down to its lines, in A's order; those whose operations
@@ -405,6 +465,7 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
         lane_slots: slots,
         lane_slots_ratio,
         lane_slots_range: range.filter(|(_, seeds)| *seeds > 1),
+        executed: executed(a, b, left, right).is_some(),
         flags,
     }
 }

@@ -93,6 +93,7 @@ fn dispatch(blocks: Vec<Block>, instructions: Vec<Instruction>) -> Dispatch {
             instructions,
             sha256: None,
             arms: Vec::new(),
+            near: Vec::new(),
         }),
     }
 }

@@ -8,7 +8,7 @@ use super::{Look, Profile, cut, fold, grouped_text, source_line, width_of};
 use crate::analyze::DeviceProfile;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::analyze::stalls;
-use crate::record::MachineCode;
+use crate::record::{Dispatch, MachineCode};
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::units::figure;
 use crate::units::{Ratio, text};
@@ -52,11 +52,15 @@ pub(super) fn code(profile: &Profile, device: &DeviceProfile, look: Look) -> Str
         let Some(code) = &dispatch.machine_code else { continue };
         let title = format!(
             "Machine code of {} on {} ({})",
-            dispatch.entry_point, device.column.label, code.architecture
+            dispatch.entry_point,
+            device.column.label,
+            machine::code_text(code, &device.driver)
         );
         text += &look.heading(&title);
-        let how = "offset, executions, lanes an execution, lanes not predicated off, instruction";
-        text += &format!("{}\n", look.faint(&fold(how, "  ", look.columns)));
+        text += &arms(dispatch, look);
+        let on = if machine::has_predicates(code) { " lanes not predicated off," } else { "" };
+        let how = format!("offset, executions, lanes an execution,{on} instruction");
+        text += &format!("{}\n", look.faint(&fold(&how, "  ", look.columns)));
         text += &lines(profile, code, look);
         if code.instructions.iter().all(|instruction| instruction.text.is_none()) {
             let note = format!("No disassembler was found: {HOW_TO_GET}.");
@@ -66,6 +70,18 @@ pub(super) fn code(profile: &Profile, device: &DeviceProfile, look: Look) -> Str
     text
 }
 
+/// What became of a dispatch's arms and loops, each with its line; empty where that is not known.
+fn arms(dispatch: &Dispatch, look: Look) -> String {
+    let arms = machine::arm_lines(dispatch);
+    if arms.is_empty() {
+        return String::new();
+    }
+    let became = format!("What became of arms and loops: {}", arms.join("; "));
+    let meaning = machine::arms_note(&machine::outcomes(dispatch));
+    let [became, meaning] = [became, meaning].map(|text| fold(&text, "  ", look.columns));
+    format!("{became}\n{}\n", look.faint(&meaning))
+}
+
 fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
     let lines = machine::lines(code);
     let most =
@@ -73,7 +89,7 @@ fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
     let room = grouped_text(most.into()).chars().count();
     let mut text = String::new();
     for line in &lines {
-        text += &head(profile, line, look);
+        text += &head(profile, code, line, look);
         let stretches = machine::stretches(&line.instructions);
         let mut shown = 0;
         for Stretch { first, count } in stretches {
@@ -81,12 +97,15 @@ fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
             let ones = &line.instructions[shown..shown + if long { 1 } else { count }];
             for instruction in ones {
                 let executed = grouped_text(instruction.inst_executed.into());
-                let figures = format!(
-                    "  {:#06x}  {executed:>room$}  {}  {}  ",
+                let mut figures = format!(
+                    "  {:#06x}  {executed:>room$}  {}  ",
                     instruction.offset_bytes,
                     mean(instruction.thread_inst_executed, instruction.inst_executed),
-                    mean(instruction.thread_inst_executed_pred_on, instruction.inst_executed)
                 );
+                if machine::has_predicates(code) {
+                    let on = instruction.thread_inst_executed_pred_on;
+                    figures += &format!("{}  ", mean(on, instruction.inst_executed));
+                }
                 let said = instruction.text.as_deref().unwrap_or_default();
                 text += &format!("{figures}{}", cut(said, width_of(&figures), look.columns));
                 text.truncate(text.trim_end().len());
@@ -105,17 +124,22 @@ fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
 }
 
 /// A line's number, sums and text.
-fn head(profile: &Profile, line: &MachineLine, look: Look) -> String {
+fn head(profile: &Profile, code: &MachineCode, line: &MachineLine, look: Look) -> String {
     let count = line.instructions.len();
-    let sums = match (line.threads_mean(), line.threads_pred_on_mean()) {
-        (Some(threads), Some(on)) => format!(
-            "{count} instructions, {} executions, {} lanes, {} not predicated off",
-            grouped_text(line.inst_executed),
-            text::lanes(threads),
-            text::lanes(on)
-        ),
+    let mut sums = match (line.threads_mean(), line.threads_pred_on_mean()) {
+        (Some(threads), Some(on)) => {
+            let on = match machine::has_predicates(code) {
+                true => format!(", {} not predicated off", text::lanes(on)),
+                false => String::new(),
+            };
+            let (executions, threads) = (grouped_text(line.inst_executed), text::lanes(threads));
+            format!("{count} instructions, {executions} executions, {threads} lanes{on}")
+        }
         _ => format!("{count} instructions, never executed"),
     };
+    for near in line.line.iter().flat_map(|line| machine::near_texts(code, *line)) {
+        sums += &format!("; {near}");
+    }
     match line.line {
         Some(number) => {
             let code = source_line(profile, number).trim().to_owned();

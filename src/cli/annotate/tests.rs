@@ -236,7 +236,7 @@ fn machine_code_stands_under_its_lines_with_every_instruction() {
     let run = counted_by_hardware();
     let profile = &profiles(&run)[0];
     let code = profile.devices[0].dispatches[0].machine_code.as_ref().expect("machine code");
-    let text = machine_code(profile, PLAIN);
+    let text = machine_code(profile, true, PLAIN);
     for instruction in &code.instructions {
         let offset = format!("  {:#06x}  ", instruction.offset_bytes);
         assert_eq!(text.matches(&offset).count(), 1, "{offset}");
@@ -245,7 +245,7 @@ fn machine_code_stands_under_its_lines_with_every_instruction() {
     let hot = "v = v * 0.5 + pow(abs(v), 1.5);";
     assert!(text.contains(&format!("19 │ {hot}\n  ")), "{text}");
     assert!(text.contains("of no line of the source") && text.contains("sm_90"));
-    let narrow = machine_code(profile, Look { columns: Some(80), colour: false });
+    let narrow = machine_code(profile, true, Look { columns: Some(80), colour: false });
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
 }
 
@@ -254,7 +254,7 @@ fn instructions_without_texts_say_how_to_get_them() {
     let mut run = counted_by_hardware();
     let code = run.measurements[0].dispatches[0].machine_code.as_mut().expect("machine code");
     code.instructions.iter_mut().for_each(|instruction| instruction.text = None);
-    let text = machine_code(&profiles(&run)[0], PLAIN);
+    let text = machine_code(&profiles(&run)[0], true, PLAIN);
     assert!(text.contains("pip install nvidia-cuda-nvdisasm") && text.contains("  0x0010  "));
 }
 
@@ -273,5 +273,5 @@ fn hardware_counters_have_nvidias_names_and_what_is_missing_has_no_figure() {
     measurement.dispatches[0].machine_code = None;
     let text = view(&run, PLAIN);
     assert!(!text.contains("Hardware counters of") && !text.contains("Threads Per Warp"));
-    assert_eq!(machine_code(&profiles(&run)[0], PLAIN), "");
+    assert_eq!(machine_code(&profiles(&run)[0], true, PLAIN), "");
 }

@@ -11,6 +11,7 @@ use super::super::counters::{self, CounterText};
 use super::super::format;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::analyze::{DeviceProfile, Profile};
+use crate::record::MachineCode;
 use crate::units::{approximate, text};
 
 /// The hardware counters of a device.
@@ -31,7 +32,22 @@ pub(super) struct CountersText {
 pub(super) struct MachineText {
     label: String,
     summary: String,
+    /// Whether instructions may be predicated.
+    predicates: bool,
     rows: Vec<InstructionText>,
+}
+
+/// What became of arms and loops in a dispatch's code.
+#[derive(Debug, Serialize)]
+pub(super) struct CodeText {
+    /// The dispatch, the device and the code.
+    title: String,
+    /// Each arm and loop, by its line.
+    arms: Vec<String>,
+    /// What the words for what became of them mean.
+    meaning: String,
+    /// Which blocks no instructions were found for.
+    missing: Vec<String>,
 }
 
 /// Instructions in a row that did the same.
@@ -46,8 +62,12 @@ struct InstructionText {
 
 /// The tables of counters, for every device that was asked for any.
 pub(super) fn tables(profile: &Profile) -> Vec<CountersText> {
+    // What is missing of executed code stands with the code.
     let asked = |device: &&DeviceProfile| {
-        device.counters_from.is_some() || !device.counters_missing.is_empty()
+        let has_code = device.dispatches.iter().any(|dispatch| dispatch.machine_code.is_some());
+        let with_code = device.executed.is_some() && has_code;
+        let missing = !device.counters_missing.is_empty() && !with_code;
+        device.counters_from.is_some() || missing
     };
     let table = |device: &DeviceProfile| CountersText {
         label: device.column.label.clone(),
@@ -69,10 +89,10 @@ fn rows(device: &DeviceProfile) -> Vec<CounterText> {
 /// The machine code of every line of the profile's file, by line.
 pub(super) fn by_line(profile: &Profile) -> BTreeMap<u32, Vec<MachineText>> {
     let mut all: BTreeMap<u32, Vec<MachineText>> = BTreeMap::new();
-    for (label, line) in machine_lines(profile) {
+    for (label, code, line) in machine_lines(profile) {
         let here = line.file.as_deref() == Some(profile.file.as_str());
         if let Some(number) = line.line.filter(|_| here) {
-            all.entry(number).or_default().push(text(&label, &line));
+            all.entry(number).or_default().push(text(&label, code, &line));
         }
     }
     all
@@ -81,11 +101,37 @@ pub(super) fn by_line(profile: &Profile) -> BTreeMap<u32, Vec<MachineText>> {
 /// The machine code that is of no line.
 pub(super) fn elsewhere(profile: &Profile) -> Vec<MachineText> {
     let lines = machine_lines(profile).into_iter();
-    lines.filter(|(_, line)| line.line.is_none()).map(|(label, line)| text(&label, &line)).collect()
+    let of_none = lines.filter(|(.., line)| line.line.is_none());
+    of_none.map(|(label, code, line)| text(&label, code, &line)).collect()
+}
+
+/// What became of the arms and loops of each dispatch that has machine code.
+pub(super) fn codes(profile: &Profile) -> Vec<CodeText> {
+    let mut all = Vec::new();
+    for device in &profile.devices {
+        for dispatch in &device.dispatches {
+            let Some(code) = &dispatch.machine_code else { continue };
+            let (label, of) = (&device.column.label, machine::code_text(code, &device.driver));
+            let begin = format!("{}: ", dispatch.entry_point);
+            let of_it = |why: &&String| device.executed.is_some() && why.starts_with(&begin);
+            let missing: Vec<String> =
+                device.counters_missing.iter().filter(of_it).cloned().collect();
+            let arms = machine::arm_lines(dispatch);
+            if !(arms.is_empty() && missing.is_empty()) {
+                all.push(CodeText {
+                    title: format!("Machine code of {} on {label} ({of})", dispatch.entry_point),
+                    meaning: machine::arms_note(&machine::outcomes(dispatch)),
+                    arms,
+                    missing,
+                });
+            }
+        }
+    }
+    all
 }
 
 /// Every line's machine code, with the label of its device and, of several, its dispatch.
-fn machine_lines(profile: &Profile) -> Vec<(String, MachineLine)> {
+fn machine_lines(profile: &Profile) -> Vec<(String, &MachineCode, MachineLine)> {
     let mut all = Vec::new();
     for device in &profile.devices {
         let several = device.dispatches.len() > 1;
@@ -95,25 +141,36 @@ fn machine_lines(profile: &Profile) -> Vec<(String, MachineLine)> {
             if several {
                 label += &format!(", dispatch {number} ({})", dispatch.entry_point);
             }
-            all.extend(machine::lines(code).into_iter().map(|line| (label.clone(), line)));
+            if code.sha256.is_some() {
+                label += &format!(" ({})", machine::code_text(code, &device.driver));
+            }
+            let lines = machine::lines(code).into_iter();
+            all.extend(lines.map(|line| (label.clone(), code, line)));
         }
     }
     all
 }
 
-fn text(label: &str, line: &MachineLine) -> MachineText {
+fn text(label: &str, code: &MachineCode, line: &MachineLine) -> MachineText {
     let count = line.instructions.len();
-    let summary = match (line.threads_mean(), line.threads_pred_on_mean()) {
-        (Some(threads), Some(on)) => format!(
-            "{count} instructions, {} executions, {} lanes, {} not predicated off",
-            format::count(line.inst_executed),
-            text::lanes(threads),
-            text::lanes(on)
-        ),
+    let predicates = machine::has_predicates(code);
+    let mut summary = match (line.threads_mean(), line.threads_pred_on_mean()) {
+        (Some(threads), Some(on)) => {
+            let on = match predicates {
+                true => format!(", {} not predicated off", text::lanes(on)),
+                false => String::new(),
+            };
+            let executions = format::count(line.inst_executed);
+            let threads = text::lanes(threads);
+            format!("{count} instructions, {executions} executions, {threads} lanes{on}")
+        }
         _ => format!("{count} instructions, never executed"),
     };
+    for near in line.line.iter().flat_map(|line| machine::near_texts(code, *line)) {
+        summary += &format!("; {near}");
+    }
     let rows = machine::stretches(&line.instructions).into_iter().map(instruction).collect();
-    MachineText { label: label.to_owned(), summary, rows }
+    MachineText { label: label.to_owned(), summary, predicates, rows }
 }
 
 fn instruction(Stretch { first, count }: Stretch<'_>) -> InstructionText {

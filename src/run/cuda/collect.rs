@@ -442,6 +442,7 @@ fn machine_code(
         instructions,
         sha256: None,
         arms: Vec::new(),
+        near: Vec::new(),
     })
 }
 

@@ -32,7 +32,7 @@ mod runner;
 mod source;
 mod steps;
 
-pub use runner::{Disturb, Executed, Matched, RadvRunner, STEPS_MAX};
+pub use runner::{Disturb, Executed, Matched, RadvRunner};
 
 use std::path::Path;
 
@@ -80,11 +80,12 @@ pub(super) fn environment_of(place: &str) -> Result<Vec<(String, String)>, Strin
 }
 
 /// Opens a place in this process, as a row of the back ends asks.
-pub(super) fn open(place: &str, _: &OpenOptions) -> Result<Box<dyn Runner>, RunError> {
+pub(super) fn open(place: &str, options: &OpenOptions) -> Result<Box<dyn Runner>, RunError> {
     let missing = |why: Option<String>| {
         let why = why.unwrap_or_else(|| "a family and 32 or 64 are wanted".to_owned());
         RunError::new(RunErrorKind::NoDevice, format!("there is no device radv:{place} ({why})"))
     };
     let place = Place::parse(place).map_err(missing)?;
-    Ok(Box::new(RadvRunner::open(place)?))
+    let runner = RadvRunner::open(place)?.steps_max(options.steps_max);
+    Ok(Box::new(runner.operations_max(options.operations_max)))
 }

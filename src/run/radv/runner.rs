@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::amd::{self, AmdMemory, Counts, IssueKind, Outcome};
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::mapping::branches::{Compared, Unit, units};
-use crate::mapping::matching::{Match, Matching, Ran};
+use crate::mapping::matching::{LanesOff, Match, Matching, Ran, snap};
 use crate::program::{Binding, Program};
-use crate::record::{Arm, Backend, Counter, Device, DeviceKind, MachineCode, Method, Packing};
+use crate::record::{
+    Arm, Backend, Counter, Device, DeviceKind, LimitOf, MachineCode, Method, NearBlock, Packing,
+};
 use crate::run::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
-use crate::run::simulator::SimulatorRunner;
+use crate::run::simulator::{self, SimulatorRunner};
 use crate::run::{
     Checked, Collected, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
     caught,
@@ -23,9 +25,6 @@ use super::place::{GIVES, Place};
 use super::source::CodeSource;
 use super::steps::{blocks_of, steps_of};
 
-/// Instructions that one wave may execute.
-pub const STEPS_MAX: u64 = 1 << 32;
-
 /// A family at one wave size.
 #[derive(Debug)]
 pub struct RadvRunner {
@@ -33,6 +32,7 @@ pub struct RadvRunner {
     place: Place,
     source: CodeSource,
     steps_max: u64,
+    operations_max: u64,
     /// What the launch that was counted last came to: whoever asks for its code asks next.
     last: Mutex<Option<(Launch, Arc<Vec<Executed>>)>>,
 }
@@ -60,8 +60,11 @@ pub struct Matched {
     pub outcome: Outcome,
     /// The code.
     pub compiled: Arc<Compiled>,
-    /// The source's blocks by way of calls, in the order in which they would be inlined.
+    /// The source's blocks by way of calls, in the order in which they would be inlined; each that is nearly what
+    /// instructions ran as has their counts.
     pub units: Vec<Unit>,
+    /// Of those, by how many lanes they differ.
+    pub near: Vec<Option<LanesOff>>,
     /// Which instruction is which of them.
     pub matching: Matching,
     /// What the compiler did to each arm and loop.
@@ -93,13 +96,28 @@ impl RadvRunner {
 
     fn new(place: Place, source: CodeSource, made_with: &str) -> Self {
         let device = device(place, made_with);
-        Self { device, place, source, steps_max: STEPS_MAX, last: Mutex::new(None) }
+        Self {
+            device,
+            place,
+            source,
+            steps_max: simulator::STEPS_MAX,
+            operations_max: simulator::OPERATIONS_MAX,
+            last: Mutex::new(None),
+        }
     }
 
-    /// The same, with another limit of the instructions that one wave may execute.
+    /// The same, with another limit of the instructions that one wave may execute, in place of the simulator's of
+    /// operations.
     #[must_use]
     pub fn steps_max(self, steps_max: u64) -> Self {
         Self { steps_max, ..self }
+    }
+
+    /// The same, with another limit of the instructions that all waves of a launch may execute together, in place
+    /// of the simulator's of operations.
+    #[must_use]
+    pub fn operations_max(self, operations_max: u64) -> Self {
+        Self { operations_max, ..self }
     }
 
     /// The family and the wave size.
@@ -119,11 +137,11 @@ impl RadvRunner {
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
     ) -> Result<Vec<Executed>, RunError> {
-        self.execute_all(launch, buffers, u64::MAX, None)
+        self.execute_all(launch, buffers, self.operations_max, None)
     }
 
-    /// As [`Self::execute`], with faults planted ([`amd::run_disturbed`]); the waves of a dispatch may execute
-    /// `all_steps_max` instructions together.
+    /// As [`Self::execute`], with faults planted ([`amd::run_disturbed`]); the waves of the launch may execute
+    /// `operations_max` instructions together.
     ///
     /// # Errors
     ///
@@ -132,24 +150,35 @@ impl RadvRunner {
         &self,
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
-        all_steps_max: u64,
+        operations_max: u64,
         after: &mut Disturb<'_>,
     ) -> Result<Vec<Executed>, RunError> {
-        self.execute_all(launch, buffers, all_steps_max, Some(after))
+        self.execute_all(launch, buffers, operations_max, Some(after))
     }
 
     fn execute_all(
         &self,
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
-        all_steps_max: u64,
+        operations_max: u64,
         mut after: Option<&mut Disturb<'_>>,
     ) -> Result<Vec<Executed>, RunError> {
         let programs = programs(launch)?;
-        let mut done = Vec::new();
-        for pair in launch.dispatches.iter().zip(programs.iter()) {
-            let limits = (self.steps_max, all_steps_max);
-            done.push(self.dispatch(launch, pair, buffers, limits, after.as_deref_mut())?);
+        let mut done: Vec<Executed> = Vec::new();
+        for (index, pair) in launch.dispatches.iter().zip(programs.iter()).enumerate() {
+            // RADV's compiler would take minutes and gigabytes over variables that nobody meant.
+            programs.check_variables(index)?;
+            let spent: u64 = done.iter().map(|one| one.outcome.instructions()).sum();
+            let limits = (self.steps_max, operations_max.saturating_sub(spent));
+            let one = self.dispatch(launch, pair, buffers, limits, after.as_deref_mut());
+            done.push(one.map_err(|error| match error.limit {
+                // The limit is the launch's, and not what earlier dispatches left of it.
+                Some(limit) if limit.which == LimitOf::Operations => {
+                    let all = amd::DispatchError::AllSteps { limit: operations_max };
+                    limited(launch, all, LimitOf::Operations, operations_max)
+                }
+                _ => error,
+            })?);
         }
         Ok(done)
     }
@@ -256,7 +285,8 @@ impl RadvRunner {
         let programs = programs(launch)?;
         let other = Launch { seed: launch.seed.wrapping_add(1), ..launch.clone() };
         let simulate = |launch: &Launch| {
-            let mut simulator = SimulatorRunner::new(self.place.wave, STEPS_MAX);
+            let simulator = SimulatorRunner::new(self.place.wave, self.steps_max);
+            let mut simulator = simulator.operations_max(self.operations_max);
             simulator.count_once(launch, &CountRequest::once(Method::Executed))
         };
         // Both inputs at once, and the simulator beside them: each is on its own.
@@ -267,7 +297,7 @@ impl RadvRunner {
         let (ran, simulated) = ([ran.0?, ran.1?], [simulated.0?, simulated.1?]);
         let mut matched = Vec::new();
         for (place, program) in programs.iter().enumerate() {
-            let [(blocks, own), (_, others)] = simulated.each_ref().map(|counted| {
+            let [(blocks, mut own), (_, others)] = simulated.each_ref().map(|counted| {
                 counted.dispatches.get(place).map_or_else(Default::default, |one| {
                     let blocks = blocks_of(program, &one.counts);
                     let units = units(&blocks, &program.entry_point().name, &one.calls);
@@ -278,8 +308,10 @@ impl RadvRunner {
             let counts = ran.each_ref().map(|ran| ran[place].outcome.counts.as_slice());
             let operations: Vec<u64> =
                 own.iter().map(|unit| blocks[unit.block].operations).collect();
-            let matching =
-                Matching::new(&beside(&own, &others), &operations, &side_by_side(counts));
+            let machine = side_by_side(counts);
+            let (ran, near) = snap(&beside(&own, &others), &machine);
+            own.iter_mut().zip(&ran).for_each(|(unit, ran)| unit.ran = ran[0]);
+            let matching = Matching::new(&ran, &operations, &machine);
             let compared = Compared {
                 blocks: &blocks,
                 units: &own,
@@ -289,7 +321,7 @@ impl RadvRunner {
             };
             let (arms, outcome) = (compared.arms(), executed.outcome.clone());
             let compiled = Arc::clone(&executed.compiled);
-            matched.push(Matched { outcome, compiled, units: own, matching, arms });
+            matched.push(Matched { outcome, compiled, units: own, near, matching, arms });
         }
         Ok(matched)
     }
@@ -444,17 +476,21 @@ fn run(
     for (binding, bytes) in bindings.iter().zip(memory.into_buffers()) {
         buffers.insert(binding.name.clone(), bytes);
     }
-    outcome.map_err(|error| {
-        let kind = match error {
-            amd::DispatchError::Steps { .. } | amd::DispatchError::AllSteps { .. } => {
-                RunErrorKind::StepLimit
-            }
-            amd::DispatchError::Fault { .. } | amd::DispatchError::End { .. } => {
-                RunErrorKind::Unsupported
-            }
-        };
-        RunError::new(kind, format!("{}: {error}", launch.kernel))
+    outcome.map_err(|error| match error {
+        amd::DispatchError::Steps { limit, .. } => limited(launch, error, LimitOf::Steps, limit),
+        amd::DispatchError::AllSteps { limit } => {
+            limited(launch, error, LimitOf::Operations, limit)
+        }
+        amd::DispatchError::Fault { .. } | amd::DispatchError::End { .. } => {
+            RunError::new(RunErrorKind::Unsupported, format!("{}: {error}", launch.kernel))
+        }
     })
+}
+
+/// A launch that executed more than it may.
+fn limited(launch: &Launch, error: amd::DispatchError, which: LimitOf, limit: u64) -> RunError {
+    let message = format!("{}: {error}; a loop that ends needs a higher limit", launch.kernel);
+    RunError::new(RunErrorKind::StepLimit, message).with_limit(which, limit)
 }
 
 fn device(place: Place, driver: &str) -> Device {
@@ -517,7 +553,7 @@ impl Runner for RadvRunner {
 
 /// The code with what its instructions did, as records hold it.
 fn machine_code(matched: &Matched, file: &str, program: &Program) -> MachineCode {
-    let Matched { outcome, compiled, units, matching, arms } = matched;
+    let Matched { outcome, compiled, units, near, matching, arms } = matched;
     let code = &compiled.code;
     let instructions = outcome.counts.iter().enumerate().map(|(index, counts)| {
         let mnemonic = || code.instructions()[index].mnemonic();
@@ -539,23 +575,41 @@ fn machine_code(matched: &Matched, file: &str, program: &Program) -> MachineCode
         instructions: instructions.collect(),
         sha256: Some(compiled.sha256.clone()),
         arms: arms.clone(),
+        near: near_blocks(units, near, program),
     }
 }
 
-/// What is said of blocks that no instruction ran as, by the line that they begin at.
+/// The blocks whose lanes are nearly their instructions', each once.
+fn near_blocks(units: &[Unit], near: &[Option<LanesOff>], program: &Program) -> Vec<NearBlock> {
+    let mut found: Vec<NearBlock> = Vec::new();
+    for (unit, near) in units.iter().zip(near) {
+        let Some(LanesOff { off, of }) = *near else { continue };
+        let line = program.blocks()[unit.block].location.line;
+        let block = NearBlock { line, lanes: of, lanes_off: off };
+        if !found.contains(&block) {
+            found.push(block);
+        }
+    }
+    found.sort_by_key(|block| block.line);
+    found
+}
+
+/// What is said of blocks that no instruction ran as, by the line that they begin at; a jump alone needs none.
 fn unmatched_text(matched: &Matched, program: &Program) -> Option<String> {
     let pairs = matched.units.iter().zip(&matched.matching.blocks);
     let mut lines: Vec<u32> = pairs
         .filter(|(_, what)| **what == Match::Missing)
-        .map(|(unit, _)| program.blocks()[unit.block].location.line)
+        .map(|(unit, _)| &program.blocks()[unit.block])
+        .filter(|block| block.ops > 0)
+        .map(|block| block.location.line)
         .collect();
     lines.sort_unstable();
     lines.dedup();
     let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
     (!lines.is_empty()).then(|| {
         format!(
-            "{}: no machine instructions ran as the blocks that begin at lines {}: \
-             they were flattened, unrolled, masked without a skip, or folded away",
+            "{}: no machine instructions ran as often, with as many lanes, as the blocks that begin at \
+             lines {}: none is shown as theirs",
             program.entry_point().name,
             lines.join(", ")
         )

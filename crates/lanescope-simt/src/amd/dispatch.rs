@@ -167,7 +167,7 @@ pub enum DispatchError {
         workgroup: [u32; 3],
     },
     /// The waves are over the limit that they have together.
-    #[error("the waves of a dispatch executed more than {limit} instructions together")]
+    #[error("its waves executed more than {limit} instructions together")]
     AllSteps {
         /// The limit.
         limit: u64,

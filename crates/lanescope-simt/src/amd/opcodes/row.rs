@@ -1,14 +1,17 @@
 //! What a row of the tables of opcodes holds.
 //!
-//! Input: nothing. Output: plain data: a number, a name, what the sources are and the function that
-//! executes it.
+//! Input: nothing. Output: plain data: a number, a name, where both are from, what the sources are and the
+//! function that executes it.
 
 use crate::amd::fields::Fields;
 use crate::amd::reach::{Fault, Reach};
 use crate::amd::wave::Wave;
+
 /// One opcode.
 #[derive(Debug)]
 pub struct OpcodeRow {
+    /// Where its number and its name are from.
+    pub source: RowSource,
     /// Its number in its format.
     pub code: u16,
     /// Its mnemonic, without the suffix of an encoding.
@@ -17,6 +20,46 @@ pub struct OpcodeRow {
     pub operands: Operands,
     /// What executes it.
     pub run: OpcodeAction,
+}
+
+/// Where a row's number and name are from: a file of LLVM's AMDGPU target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowSource {
+    /// Vector operations with one source.
+    Vop1,
+    /// Vector operations with two sources, those included that gfx10 has in the long form alone.
+    Vop2,
+    /// Vector operations of the long form.
+    Vop3,
+    /// Packed vector operations.
+    Vop3p,
+    /// Vector comparisons.
+    Vopc,
+    /// Scalar operations and program control.
+    Sop,
+    /// Scalar memory.
+    Sm,
+    /// The local data share.
+    Ds,
+    /// Buffer memory.
+    Buf,
+}
+
+impl RowSource {
+    /// The file's name.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Vop1 => "VOP1Instructions.td",
+            Self::Vop2 => "VOP2Instructions.td",
+            Self::Vop3 => "VOP3Instructions.td",
+            Self::Vop3p => "VOP3PInstructions.td",
+            Self::Vopc => "VOPCInstructions.td",
+            Self::Sop => "SOPInstructions.td",
+            Self::Sm => "SMInstructions.td",
+            Self::Ds => "DSInstructions.td",
+            Self::Buf => "BUFInstructions.td",
+        }
+    }
 }
 
 /// What the sources of an opcode are, where the encoding alone does not say it.
@@ -115,15 +158,21 @@ impl OpcodeRow {
 
 /// A row that is executed.
 pub(super) const fn row_of(
+    source: RowSource,
     code: u16,
     name: &'static str,
     operands: Operands,
     run: OpcodeAction,
 ) -> OpcodeRow {
-    OpcodeRow { code, name, operands, run }
+    OpcodeRow { source, code, name, operands, run }
 }
 
 /// A row that is decoded only.
-pub(super) const fn refused_row(code: u16, name: &'static str, operands: Operands) -> OpcodeRow {
-    OpcodeRow { code, name, operands, run: OpcodeAction::Refused }
+pub(super) const fn refused_row(
+    source: RowSource,
+    code: u16,
+    name: &'static str,
+    operands: Operands,
+) -> OpcodeRow {
+    OpcodeRow { source, code, name, operands, run: OpcodeAction::Refused }
 }
