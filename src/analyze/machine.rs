@@ -149,10 +149,14 @@ pub fn arm_lines(dispatch: &Dispatch) -> Vec<String> {
         .collect()
 }
 
-/// What the words for arms and loops mean, a sentence.
+/// What the words for arms and loops mean, and what they rest on.
 pub fn arms_note(outcomes: &[ArmOutcome]) -> String {
     let each = outcomes.iter().map(|outcome| format!("{}, {}", outcome.name(), outcome.meaning()));
-    format!("Arms and loops: {}.", each.collect::<Vec<_>>().join("; "))
+    format!(
+        "Arms and loops: {}. These words are read off the counts of each launch: with other data the same code may \
+         get others.",
+        each.collect::<Vec<_>>().join("; ")
+    )
 }
 
 /// The outcomes that a dispatch's arms and loops came to, each once.

@@ -18,7 +18,7 @@ use clap::builder::styling::Style;
 use crate::analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule};
 use crate::present;
 use crate::present::fit::{cut, fold, tabs, width_of};
-use crate::record::{Method, Status, Trust};
+use crate::record::{Flag, Method, Status, Tag, Trust};
 use crate::units::visible::visible;
 use crate::units::{Ratio, Width, grouped_text, text};
 use excerpt::{Piece, source_line};

@@ -65,14 +65,6 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
     Some(table)
 }
 
-/// What the words of the last column of machine code mean.
-const ARMS: &str = "Arms and loops: kept, a branch on a condition of the whole subgroup leads over the arm, or \
-                    the loop is a loop; skipped, lanes part, and a branch leads over it where none is left; \
-                    masked, its lanes alone are on, and every subgroup goes through; flattened, every lane \
-                    computes it, and selects choose; unrolled, a loop's body is there in copies; folded, \
-                    nothing is left of it; merged, the counts do not tell it from what surrounds it. These words \
-                    are read off the counts of each launch: with other data the same code may get others.";
-
 /// Machine code of both sides of a comparison, executed without its hardware; `None` if there is none in both.
 pub fn compared_code(comparison: &Comparison) -> Option<Table> {
     comparison.executed.first()?;
