@@ -21,10 +21,13 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 
 use super::names::{list_text, short_name};
 use super::profile::{DeviceProfile, Profile};
+use crate::record::{Tag, flag};
 use crate::units::text;
 pub use card::{Advice, GAIN_SHARE_MIN};
 pub use cards::{looked_at, remarks};
@@ -55,18 +58,21 @@ pub fn advice_of(profile: &Profile) -> Vec<Advice> {
 }
 
 /// What a profile found, in two to four sentences: how many lanes are active at which widths, which line wastes most,
-/// what the first advice saves, and how far the figures can be trusted.
+/// what the first advice saves, and how far the figures can be trusted. Before them stands where a loop was cut off:
+/// how many lanes the shader keeps is not known there, and not said.
 pub fn profile_overview(profile: &Profile, advice: &[Advice]) -> Vec<String> {
     let counted = || profile.devices.iter().filter(|device| !device.lines.is_empty());
+    let whole = || counted().filter(|device| !flag::has(&device.flags, &Tag::LoopCutOff));
     let name = short_name(&profile.kernel);
-    let lanes = counted().filter_map(|device| {
+    let cut = cut_off(profile);
+    let lanes = whole().filter_map(|device| {
         let mean = text::lanes(device.column.work.active_lanes_mean()?);
         let (width, efficiency) = (device.column.width?, text::percent(device.efficiency()?));
         Some((format!("{mean} of {width} lanes active ({efficiency})"), device))
     });
     let lanes = by_devices(lanes, "on");
     let lanes = (!lanes.is_empty()).then(|| format!("On average {name} keeps {lanes}."));
-    let waste = counted().filter_map(|device| {
+    let waste = whole().filter_map(|device| {
         let line = device.lines.first().filter(|line| line.wasted.is_some_and(|w| w > 0.0))?;
         let share = text::percent(line.wasted_share()?);
         Some((format!("line {} ({share} of all lane slots idle there)", line.line), device))
@@ -78,7 +84,28 @@ pub fn profile_overview(profile: &Profile, advice: &[Advice]) -> Vec<String> {
     let trust = by_devices(trust, "for");
     let trust = (!trust.is_empty()).then(|| format!("How far to trust the counts: {trust}."));
     let first = find_first(advice).map(describe_first);
-    [lanes, waste, first, trust].into_iter().flatten().collect()
+    cut.into_iter().chain([lanes, waste, first, trust].into_iter().flatten()).collect()
+}
+
+/// Where devices left loops by themselves, or may have, a sentence each.
+fn cut_off(profile: &Profile) -> Vec<String> {
+    let sentences =
+        [(Tag::LoopCutOff, "was cut off"), (Tag::LoopMayBeCutOff, "may have been cut off")];
+    let sentence = |(tag, was): (Tag, &str)| {
+        let of = profile.devices.iter().filter_map(|device| {
+            let flags = device.flags.iter().filter(|flag| flag.tag == tag);
+            let lines: BTreeSet<u32> = flags.flat_map(|flag| flag.lines.iter().copied()).collect();
+            let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+            let words: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let place = if words.len() == 1 { "line" } else { "lines" };
+            (!words.is_empty()).then(|| (format!("on {place} {}", list_text(&words)), device))
+        });
+        let of = by_devices(of, "on");
+        (!of.is_empty()).then(|| {
+            format!("A loop {was} {of}: outputs, counts and times are of a shorter one there.")
+        })
+    };
+    sentences.into_iter().filter_map(sentence).collect()
 }
 
 /// What is said of devices, each thing once with those that it is true of.

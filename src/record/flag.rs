@@ -70,6 +70,11 @@ tags! {
     "No sample of the time could be used: its two timestamps were equal, ran backwards, or lay so \
      close together that the timer's resolution says nothing. So there is no time."
 
+    TimerContradicted "timer_contradicts_clock"
+    "The device's timer cannot be right: by the machine's own clock, read before and after, what lies \
+     between two timestamps took far less, or far longer, than they say, or they ran backwards. So nothing \
+     that this timer says is given as a time or a rate."
+
     WidthAssumed "width_assumed"
     "The device does not say how many lanes its subgroups have: estimates and efficiency are for 32."
 

@@ -559,4 +559,7 @@ pub enum SampleState {
     Negative,
     /// The difference is so near the timer's quantum that it says nothing.
     Quantised,
+    /// The machine's clock, read before and after, does not allow the difference: it is longer than the
+    /// whole submission took, or far shorter.
+    Impossible,
 }

@@ -79,10 +79,9 @@ struct Origin {
 }
 
 impl Origin {
-    /// `None` if the programs are not kept: of modules, and of texts so long that keeping them would
-    /// take much memory.
+    /// `None` if the programs are not kept: of modules.
     fn from_launch(launch: &Launch) -> Option<Self> {
-        (launch.spirv.is_none() && launch.source.len() <= KEPT_BYTES_MAX).then(|| Self {
+        launch.spirv.is_none().then(|| Self {
             file: launch.file.clone(),
             source: launch.source.clone(),
             overrides: launch.overrides.clone(),
@@ -186,11 +185,15 @@ static KEPT: Mutex<VecDeque<(Origin, Arc<Programs>)>> = Mutex::new(VecDeque::new
 /// Launches whose programs are kept.
 const KEPT_MAX: usize = 256;
 
-/// The longest text whose programs are kept.
-const KEPT_BYTES_MAX: usize = 1 << 17;
-
 /// Bytes of the texts of all programs that are kept.
 const KEPT_BYTES_SUM_MAX: usize = 1 << 21;
+
+/// Launches whose programs are kept however long their texts are: a launch is read once, whatever looks at it,
+/// with another and what they were changed into beside it.
+const KEPT_LONG_MAX: usize = 4;
+
+/// Bytes of the texts of those.
+const KEPT_LONG_BYTES_SUM_MAX: usize = 1 << 26;
 
 /// The program of each dispatch of a launch.
 ///
@@ -222,14 +225,23 @@ pub fn programs(launch: &Launch) -> Result<Arc<Programs>, RunError> {
     if let Some(origin) = origin {
         let mut kept = kept();
         kept.push_front((origin, Arc::clone(&programs)));
-        let sums = kept.iter().scan(0, |sum, (known, _)| {
-            *sum += known.source.len();
-            Some(*sum)
-        });
-        let fit = sums.take_while(|sum| *sum <= KEPT_BYTES_SUM_MAX).count();
-        kept.truncate(fit.min(KEPT_MAX));
+        let fit = kept_count(kept.iter().map(|(known, _)| known.source.len()));
+        kept.truncate(fit);
     }
     Ok(programs)
+}
+
+/// How many of the launches whose texts have so many bytes are kept, the newest first.
+fn kept_count(bytes: impl Iterator<Item = usize>) -> usize {
+    let sums = bytes.scan(0, |sum, bytes| {
+        *sum += bytes;
+        Some(*sum)
+    });
+    let fits = |(index, sum): &(usize, usize)| match *index < KEPT_LONG_MAX {
+        true => *sum <= KEPT_LONG_BYTES_SUM_MAX,
+        false => *sum <= KEPT_BYTES_SUM_MAX,
+    };
+    sums.enumerate().take_while(fits).count().min(KEPT_MAX)
 }
 
 /// Whether another seed may give other counts: a condition or an index follows contents that it makes anew. What
@@ -289,4 +301,30 @@ fn analyse(launch: &Launch) -> Result<Vec<Program>, RunError> {
             parsed.resolve(&dispatch.entry_point, &overrides).map_err(bad)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_launches_are_kept_however_long_their_texts_are_and_many_short_ones() {
+        let kept = |count, bytes| kept_count(std::iter::repeat_n(bytes, count));
+        assert_eq!(kept(1000, 1 << 10), KEPT_MAX);
+        assert_eq!(kept(1000, 1 << 17), 16);
+        assert_eq!(kept(1000, (1 << 17) + 1), 15, "no step where a text becomes longer");
+        assert_eq!(kept(1000, 1 << 20), KEPT_LONG_MAX);
+        assert_eq!(kept(1000, 1 << 24), 4);
+        assert_eq!(kept(2, KEPT_LONG_BYTES_SUM_MAX), 1);
+    }
+
+    #[test]
+    fn a_long_text_is_read_once() {
+        let shader = "@compute @workgroup_size(8) fn main() {}";
+        let source = format!("{}{shader}", "// A line that is not short.\n".repeat(9_000));
+        assert!(source.len() > 1 << 17);
+        let launch = Launch::of_shader("long.wgsl", &source, Vec::new(), [1; 3]);
+        let (first, again) = (programs(&launch).unwrap(), programs(&launch).unwrap());
+        assert!(Arc::ptr_eq(&first, &again));
+    }
 }

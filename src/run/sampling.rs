@@ -1,7 +1,8 @@
 //! Which launch is sampled next, how often it is repeated, and when to stop.
 //!
 //! Input: a function that takes one sample of one launch. Output: each launch's [`Time`]. The clock
-//! is read here for the budget alone; samples carry the device's own ticks.
+//! is read here for the budget alone; samples carry the device's own ticks, and whether the machine's
+//! clock allows them ([`Timer::is_possible`]).
 //!
 //! Launches are interleaved round by round (A B C, C B A, A B C …): drift over the whole run hits
 //! all alike, and the swapped order keeps drift within a round from favouring whoever comes first.
@@ -26,6 +27,26 @@ const QUANTA_USABLE: f64 = 10.0;
 
 /// The most repetitions of a launch in a sample.
 const REPEATS_MAX: u32 = 4096;
+
+/// The longest that finding a launch's repeats may take where the budget is spent already.
+const CALIBRATION_MIN: Duration = Duration::from_millis(500);
+
+/// Samples that run backwards, or that the machine's clock does not allow, after which no more repeats are
+/// tried: one alone may be an accident.
+const SENSELESS_MAX: u32 = 3;
+
+/// Samples of a launch of which none could be used after which no more are taken.
+const UNUSABLE_MAX: usize = 16;
+
+/// By how much the device's clock may run faster than the machine's.
+const CLOCKS_RATIO_MAX: f64 = 1.05;
+
+/// By how much a timer may exceed the machine's clock beside that: the two are not read at once.
+const CLOCKS_APART_NS: f64 = 1_000_000.0;
+
+/// How many times less than what the machine's clock leaves for it the work may take: the rest is what
+/// writing down and submitting thousands of short dispatches takes.
+const SHARE_MAX: f64 = 20.0;
 
 /// Rounds that are taken even where the budget is spent: one sample alone has no noise.
 const ROUNDS_MIN: u32 = 2;
@@ -54,13 +75,62 @@ pub struct Ticks {
     pub end: u64,
 }
 
+/// What the machine's clock says of a submission with timestamps in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Around {
+    /// From before it was submitted until its timestamps had been read, in nanoseconds.
+    pub whole_ns: f64,
+    /// How much of that may be something else than the work, in nanoseconds: submitting, waiting, copies.
+    pub other_ns: f64,
+    /// How often the work runs for each time that it runs between the timestamps: twice where as much goes
+    /// before.
+    pub runs: f64,
+}
+
+impl Around {
+    /// A submission that took so long, of which nothing else is known: time may not be more.
+    pub fn at_most(whole_ns: f64) -> Self {
+        Self { whole_ns, other_ns: whole_ns, runs: 1.0 }
+    }
+}
+
+/// One sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// Its timestamps.
+    pub ticks: Ticks,
+    /// Whether the machine's clock allows them.
+    pub possible: bool,
+}
+
+/// What sampling a launch gave.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sampled {
+    /// Its time.
+    Timed(Time),
+    /// No sample that says something.
+    Unusable,
+    /// Samples of which too many cannot be, by the machine's clock.
+    Contradicted,
+}
+
 impl Timer {
+    /// Whether timestamps can be right by what the machine's clock says around them.
+    pub fn is_possible(self, ticks: Ticks, around: Around) -> bool {
+        let ns = self.duration_ns(ticks);
+        let most_ns = around.whole_ns * CLOCKS_RATIO_MAX + CLOCKS_APART_NS;
+        let work_ns = around.whole_ns - around.other_ns;
+        ns <= most_ns && ns * around.runs * SHARE_MAX >= work_ns
+    }
+
     /// Whether a sample can be used.
-    pub fn state(self, ticks: Ticks) -> SampleState {
+    pub fn state(self, Taken { ticks, possible }: Taken) -> SampleState {
         if ticks.end < ticks.begin {
             SampleState::Negative
         } else if ticks.end == ticks.begin {
             SampleState::Zero
+        } else if !possible {
+            SampleState::Impossible
         } else if self.duration_ns(ticks) < QUANTA_USABLE * self.quantum_ns {
             SampleState::Quantised
         } else {
@@ -76,6 +146,17 @@ impl Timer {
             -approximate(ticks.begin - ticks.end) * self.period_ns
         }
     }
+}
+
+/// When enough repeats are found.
+#[derive(Clone, Copy)]
+struct Calibration {
+    /// How long a sample should be.
+    wanted_ns: f64,
+    /// Whether the launch can be repeated at all.
+    repeatable: bool,
+    /// How long it may take.
+    left: Duration,
 }
 
 /// One launch's state while it is sampled.
@@ -98,15 +179,18 @@ pub fn sample_all(
     timer: Timer,
     repeatable: &[bool],
     options: &TimeOptions,
-    mut sample: impl FnMut(usize, u32) -> Result<Ticks, RunError>,
-) -> Vec<Result<Option<Time>, RunError>> {
+    mut sample: impl FnMut(usize, u32) -> Result<Taken, RunError>,
+) -> Vec<Result<Sampled, RunError>> {
     #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
     let start = Instant::now();
     let mut launches: Vec<SampledLaunch> =
         repeatable.iter().map(|_| SampledLaunch::new()).collect();
     for (index, repeatable) in repeatable.iter().enumerate() {
         if !has_ended(&launches) {
-            launches[index].calibrate(timer, index, *repeatable, &mut sample);
+            let left = options.budget.saturating_sub(start.elapsed()).max(CALIBRATION_MIN);
+            let wanted_ns = SAMPLE_NS_MIN.max(QUANTA_PER_SAMPLE * timer.quantum_ns);
+            let until = Calibration { wanted_ns, repeatable: *repeatable, left };
+            launches[index].calibrate(timer, until, &mut |repeats| sample(index, repeats));
         }
     }
     let mut round = 0;
@@ -116,12 +200,13 @@ pub fn sample_all(
             order.reverse();
         }
         for index in order {
-            if launches[index].failure.is_some() || has_ended(&launches) {
+            let launch = &launches[index];
+            if launch.failure.is_some() || launch.is_hopeless() || has_ended(&launches) {
                 continue;
             }
             let launch = &mut launches[index];
             match sample(index, launch.repeats) {
-                Ok(ticks) => launch.add(timer, ticks, round),
+                Ok(taken) => launch.add(timer, taken, round),
                 Err(error) => launch.failure = Some(error),
             }
         }
@@ -152,7 +237,8 @@ fn are_finished(launches: &mut [SampledLaunch], options: &TimeOptions, elapsed: 
         timeout: Nanoseconds(options.budget.as_secs_f64() * 1e9),
     };
     let mut all = true;
-    for launch in launches.iter_mut().filter(|launch| launch.failure.is_none()) {
+    let measured = |launch: &&mut SampledLaunch| launch.failure.is_none() && !launch.is_hopeless();
+    for launch in launches.iter_mut().filter(measured) {
         match rule.decide(&launch.usable_ns, Nanoseconds(elapsed.as_secs_f64() * 1e9)) {
             Decision::Met => launch.met = true,
             Decision::Continue => (launch.met, all) = (false, false),
@@ -167,43 +253,69 @@ impl SampledLaunch {
         Self { repeats: 1, samples: Vec::new(), usable_ns: Vec::new(), failure: None, met: false }
     }
 
-    /// Finds how often the launch must be repeated for a sample to be long enough.
+    /// Finds how often the launch must be repeated for a sample to be long enough, as far as its timer and
+    /// the time that is left tell.
     fn calibrate(
         &mut self,
         timer: Timer,
-        index: usize,
-        repeatable: bool,
-        sample: &mut impl FnMut(usize, u32) -> Result<Ticks, RunError>,
+        until: Calibration,
+        sample: &mut dyn FnMut(u32) -> Result<Taken, RunError>,
     ) {
-        let wanted = SAMPLE_NS_MIN.max(QUANTA_PER_SAMPLE * timer.quantum_ns);
+        #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
+        let start = Instant::now();
+        let mut senseless = 0;
         loop {
-            match sample(index, self.repeats) {
-                Ok(ticks) => {
-                    let enough = timer.duration_ns(ticks) >= wanted;
-                    if enough || !repeatable || self.repeats >= REPEATS_MAX {
-                        return;
-                    }
-                    self.repeats *= 2;
-                }
+            let before = start.elapsed();
+            let taken = match sample(self.repeats) {
+                Ok(taken) => taken,
                 Err(error) => {
                     self.failure = Some(error);
                     return;
                 }
+            };
+            let enough = taken.possible && timer.duration_ns(taken.ticks) >= until.wanted_ns;
+            // Twice the repeats take twice as long again.
+            let next = start.elapsed() + 2 * start.elapsed().saturating_sub(before);
+            if enough || !until.repeatable || self.repeats >= REPEATS_MAX || next > until.left {
+                return;
+            }
+            if !taken.possible || timer.state(taken) == SampleState::Negative {
+                senseless += 1;
+                if senseless == SENSELESS_MAX {
+                    return;
+                }
+            } else {
+                self.repeats *= 2;
             }
         }
     }
 
-    fn add(&mut self, timer: Timer, ticks: Ticks, round: u32) {
-        let state = timer.state(ticks);
+    /// Whether so many samples could not be used that none will be.
+    fn is_hopeless(&self) -> bool {
+        self.usable_ns.is_empty() && self.samples.len() >= UNUSABLE_MAX
+    }
+
+    /// Whether the machine's clock contradicts a quarter of the samples or more.
+    fn is_contradicted(&self) -> bool {
+        let impossible = |sample: &&Sample| sample.state == SampleState::Impossible;
+        let count = self.samples.iter().filter(impossible).count();
+        count > 0 && 4 * count >= self.samples.len()
+    }
+
+    fn add(&mut self, timer: Timer, taken: Taken, round: u32) {
+        let (state, ticks) = (timer.state(taken), taken.ticks);
         if state == SampleState::Ok {
             self.usable_ns.push(timer.duration_ns(ticks) / f64::from(self.repeats));
         }
         self.samples.push(Sample { round, ticks_begin: ticks.begin, ticks_end: ticks.end, state });
     }
 
-    fn finish(self) -> Result<Option<Time>, RunError> {
+    fn finish(self) -> Result<Sampled, RunError> {
         if let Some(failure) = self.failure {
             return Err(failure);
+        }
+        if self.is_contradicted() {
+            return Ok(Sampled::Contradicted);
         }
         let usable = &self.usable_ns;
         let (Some(median), Some(noise), Some(interval)) = (
@@ -211,9 +323,9 @@ impl SampledLaunch {
             statistics::noise(usable),
             statistics::median_interval(usable, BOOTSTRAP_SEED),
         ) else {
-            return Ok(None);
+            return Ok(Sampled::Unusable);
         };
-        Ok(Some(Time {
+        Ok(Sampled::Timed(Time {
             median_ns: Nanoseconds(median),
             ci95_ns: [Nanoseconds(interval.low), Nanoseconds(interval.high)],
             noise_ratio: noise,
@@ -241,10 +353,17 @@ mod tests {
         }
     }
 
+    fn timed(sampled: &Result<Sampled, RunError>) -> &Time {
+        match sampled {
+            Ok(Sampled::Timed(time)) => time,
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// A device whose launches take what `duration_ns` says, one after the other.
     fn device(
         mut duration_ns: impl FnMut(usize, u64) -> f64,
-    ) -> impl FnMut(usize, u32) -> Result<Ticks, RunError> {
+    ) -> impl FnMut(usize, u32) -> Result<Taken, RunError> {
         let (mut now, mut taken) = (0_u64, 0);
         move |index, repeats| {
             taken += 1;
@@ -256,20 +375,17 @@ mod tests {
             let ticks = (duration_ns(index, taken) * f64::from(repeats)) as u64;
             let begin = now;
             now += ticks + 1000;
-            Ok(Ticks { begin, end: begin + ticks })
+            Ok(Taken { ticks: Ticks { begin, end: begin + ticks }, possible: true })
         }
     }
 
     #[test]
     fn short_launches_are_repeated_until_a_sample_is_long_enough() {
         let times = sample_all(TIMER, &[true, false], &options(5), device(|_, _| 1000.0));
-        let repeats: Vec<u32> = times
-            .iter()
-            .map(|time| time.as_ref().unwrap().as_ref().unwrap().dispatches_per_sample)
-            .collect();
+        let repeats: Vec<u32> =
+            times.iter().map(|time| timed(time).dispatches_per_sample).collect();
         assert_eq!(repeats, [512, 1]);
-        for time in times {
-            let time = time.unwrap().unwrap();
+        for time in times.iter().map(timed) {
             assert!(time.stop_rule_met);
             assert!((time.median_ns.0 - 1000.0).abs() < 1.0);
         }
@@ -288,11 +404,59 @@ mod tests {
 
     #[test]
     fn samples_that_say_nothing_do_not_count() {
-        let ticks = |begin, end| TIMER.state(Ticks { begin, end });
+        let state =
+            |begin, end, possible| TIMER.state(Taken { ticks: Ticks { begin, end }, possible });
+        let ticks = |begin, end| state(begin, end, true);
         assert_eq!(ticks(5, 5), SampleState::Zero);
         assert_eq!(ticks(6, 5), SampleState::Negative);
         assert_eq!(ticks(0, 64), SampleState::Quantised);
         assert_eq!(ticks(0, 640), SampleState::Ok);
+        assert_eq!(state(0, 640, false), SampleState::Impossible);
+        assert_eq!(state(6, 5, false), SampleState::Negative);
+    }
+
+    #[test]
+    fn the_machine_s_clock_bounds_what_timestamps_can_say() {
+        let possible = |ns, whole_ns: f64, other_ns| {
+            let around = Around { whole_ns, other_ns, runs: 2.0 };
+            TIMER.is_possible(Ticks { begin: 0, end: ns }, around)
+        };
+        // Half of the submission, as it should be; all of it; and more than there was.
+        assert!(possible(5_000_000, 10e6, 0.0) && possible(10_000_000, 10e6, 0.0));
+        assert!(!possible(60_000_000_000, 10e6, 0.0));
+        // A submission of short dispatches takes far longer than they do, and not a thousand times as long.
+        assert!(possible(500_000, 10e6, 0.0) && !possible(12_345, 40e6, 25e6));
+        assert!(possible(12_345, 20e6, 25e6), "what may be something else says nothing");
+    }
+
+    #[test]
+    fn timestamps_that_say_nothing_end_calibration_and_sampling() {
+        for (end, possible, expected) in
+            [(5, true, Sampled::Unusable), (10_000, false, Sampled::Contradicted)]
+        {
+            let mut most = 0;
+            let mut taken = 0;
+            let times = sample_all(TIMER, &[true], &options(50), |_, repeats| {
+                (most, taken) = (repeats.max(most), taken + 1);
+                Ok(Taken { ticks: Ticks { begin: 1000, end }, possible })
+            });
+            assert_eq!(times[0].as_ref().unwrap(), &expected);
+            assert_eq!(most, 1, "repeats are not doubled");
+            assert_eq!(taken, SENSELESS_MAX as usize + UNUSABLE_MAX);
+        }
+    }
+
+    #[test]
+    fn the_time_that_is_left_bounds_calibration() {
+        let mut most = 0;
+        let limits = TimeOptions { budget: Duration::from_millis(10), ..options(2) };
+        let times = sample_all(TIMER, &[true], &limits, |_, repeats| {
+            most = repeats.max(most);
+            std::thread::sleep(Duration::from_millis(10) * repeats);
+            Ok(Taken { ticks: Ticks { begin: 0, end: 1000 }, possible: true })
+        });
+        assert!(matches!(times[0], Ok(Sampled::Timed(_))));
+        assert!(most <= 32, "{most} repeats of 10 ms each");
     }
 
     #[test]
@@ -309,7 +473,7 @@ mod tests {
             base(index, repeats)
         });
         assert_eq!(times[0].as_ref().unwrap_err().message, "gone");
-        assert!(times[1].as_ref().unwrap().is_some());
+        assert!(matches!(times[1], Ok(Sampled::Timed(_))));
     }
 
     #[test]
@@ -348,7 +512,7 @@ mod tests {
             let limits = TimeOptions { noise_ratio_max: 0.02, ..options(20) };
             let times = sample_all(TIMER, &[true, true], &limits, noisy);
             let ns = |index: usize| -> Vec<f64> {
-                let time = times[index].as_ref().unwrap().as_ref().unwrap();
+                let time = timed(&times[index]);
                 let span = |s: &Sample| {
                     TIMER.duration_ns(Ticks { begin: s.ticks_begin, end: s.ticks_end })
                 };

@@ -15,6 +15,10 @@ use crate::record::{Method, ShapeCounts, Shapes};
 /// The most subgroup operations that all shapes together may be expected to take, about ten seconds.
 const OPERATIONS_MAX: u64 = 1 << 28;
 
+/// The most bytes of text that all shapes together may have: each is a program of its own, which is read as the
+/// launch's was.
+const SOURCE_BYTES_MAX: usize = 1 << 19;
+
 /// The shapes of workgroups that extend along x alone.
 const LINES: [u32; 4] = [32, 64, 128, 256];
 
@@ -71,10 +75,18 @@ pub fn alternatives(launch: &Launch) -> Result<Vec<([u32; 3], Launch)>, String> 
     }
     let size = program.workgroup_size();
     let extent = [0, 1, 2].map(|axis| workgroups[axis] * size[axis]);
-    let shapes = shapes(size, extent[1] > 1).into_iter().filter(|shape| {
+    let mut shapes = shapes(size, extent[1] > 1);
+    shapes.retain(|shape| {
         *shape != size && extent.iter().zip(shape).all(|(extent, side)| extent % side == 0)
     });
-    let found = shapes.filter_map(|shape| {
+    if shapes.len() * launch.source.len() > SOURCE_BYTES_MAX {
+        return Err(
+            "its text is so long that reading it anew for each shape would take longer than \
+                    counting did"
+                .to_owned(),
+        );
+    }
+    let found = shapes.into_iter().filter_map(|shape| {
         let grid = [0, 1, 2].map(|axis| extent[axis] / shape[axis]);
         Some((shape, reshape(launch, program, shape, grid)?))
     });

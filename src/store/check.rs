@@ -4,7 +4,11 @@
 //! pages rely on it: sums of what passes fit into 64 bits, shares lie from 0 to 1, and no figure is so
 //! large that what follows from it is no number.
 
-use crate::record::{Device, Dispatch, Measurement, Method, Run, Time};
+use std::collections::BTreeSet;
+
+use crate::record::{
+    Device, Dispatch, MachineCode, Measurement, Method, Run, ShapeCounts, Time, Trace,
+};
 use crate::units::Width;
 
 /// The longest name of a device or a kernel, in bytes: as long as paths are.
@@ -112,7 +116,100 @@ fn check_measurement(run: &Run, measurement: &Measurement) -> Result<(), String>
     if operations > OPERATIONS_MAX {
         return Err(format!("its lanes execute {operations} operations; at most {OPERATIONS_MAX}"));
     }
+    if let Some(trace) = &measurement.trace {
+        check_trace(trace, measurement).map_err(|what| format!("`trace`: {what}"))?;
+    }
+    let shapes = measurement.shapes.iter().flat_map(|shapes| &shapes.tried);
+    for shape in shapes {
+        check_shape(shape, measurement).map_err(|what| format!("`shapes`: {what}"))?;
+    }
     Ok(())
+}
+
+/// Checks that a trace's steps are of blocks that there are, with lanes that a subgroup has.
+fn check_trace(trace: &Trace, measurement: &Measurement) -> Result<(), String> {
+    let Some(dispatch) = measurement.dispatches.get(trace.dispatch) else {
+        let count = measurement.dispatches.len();
+        return Err(format!("its `dispatch` is {}, and there are {count}", trace.dispatch));
+    };
+    let known: BTreeSet<_> = dispatch.blocks.iter().map(|block| block.id).collect();
+    let width = measurement.subgroup_width.map_or(Width::MAX, Width::lanes);
+    let first = (&trace.blocks, &trace.active);
+    for (blocks, active) in
+        [first].into_iter().chain(trace.beside.iter().map(|other| (&other.blocks, &other.active)))
+    {
+        if blocks.len() != active.len() {
+            return Err(format!("{} blocks with lanes of {}", blocks.len(), active.len()));
+        }
+        if let Some(block) = blocks.iter().find(|block| !known.contains(block)) {
+            return Err(format!("there is no block {block}"));
+        }
+        let fits = |lanes: &&String| {
+            let lanes = u128::from_str_radix(lanes, 16);
+            lanes.is_ok_and(|lanes| lanes.checked_shr(width).unwrap_or(0) == 0)
+        };
+        if let Some(lanes) = active.iter().find(|lanes| !fits(lanes)) {
+            let lanes: String = lanes.chars().take(80).collect();
+            return Err(format!("`active` has {lanes}, and a subgroup {width} lanes"));
+        }
+    }
+    let quantiles = trace.spread.iter().flat_map(|spread| &spread.efficiency_ratio_quantiles);
+    for (percent, ratio) in quantiles {
+        check_figure("efficiency_ratio_quantiles", Some(ratio.0), 1.0)?;
+        check_figure("efficiency_ratio_quantiles", Some(f64::from(*percent)), 100.0)?;
+    }
+    Ok(())
+}
+
+/// Checks that a shape is one of workgroups, no larger than the launch, whose lanes fit into its subgroups.
+fn check_shape(shape: &ShapeCounts, measurement: &Measurement) -> Result<(), String> {
+    let size = shape.workgroup_size;
+    if size.iter().any(|side| !(1..=WORKGROUP_SIZE_MAX).contains(side)) {
+        return Err(format!("`workgroup_size` is {size:?}; 1 to {WORKGROUP_SIZE_MAX} each"));
+    }
+    let product = |sizes: &mut dyn Iterator<Item = u32>| sizes.map(u128::from).product::<u128>();
+    let launch = measurement.dispatches.iter().filter_map(|dispatch| {
+        let all = dispatch.workgroups?.into_iter().chain(dispatch.workgroup_size);
+        Some(product(&mut all.into_iter()))
+    });
+    let (invocations, most) = (product(&mut size.into_iter()), launch.max());
+    if let Some(most) = most.filter(|most| invocations > *most) {
+        return Err(format!("`workgroup_size` is {size:?}, and the launch has {most} invocations"));
+    }
+    let width = measurement.subgroup_width.map_or(Width::MAX, Width::lanes);
+    check_lanes(shape.subgroup_operations, shape.lane_operations, width)?;
+    let operations = u128::from(shape.subgroup_operations) * u128::from(width);
+    if operations > OPERATIONS_MAX {
+        return Err(format!("its lanes execute {operations} operations; at most {OPERATIONS_MAX}"));
+    }
+    Ok(())
+}
+
+/// Refuses more lanes than so many executions of a subgroup of `width` have.
+fn check_lanes(executions: u64, lanes: u64, width: u32) -> Result<(), String> {
+    let slots = u128::from(executions) * u128::from(width);
+    if u128::from(lanes) <= slots {
+        return Ok(());
+    }
+    Err(format!("{lanes} lanes, and {executions} executions have {slots}"))
+}
+
+/// Checks what instructions did, where executions and lanes are of one run, as on a simulator of AMD's; hardware
+/// counters of several runs need not agree. The arms are of lines that sources can have.
+fn check_machine_code(code: &MachineCode, measurement: &Measurement) -> Result<(), String> {
+    let width = measurement.subgroup_width.map_or(Width::MAX, Width::lanes);
+    let amd = code.architecture.starts_with("gfx");
+    for one in code.instructions.iter().filter(|_| amd) {
+        let place = |what| format!("instruction at byte {}: {what}", one.offset_bytes);
+        check_lanes(one.inst_executed, one.thread_inst_executed, width).map_err(place)?;
+        if one.thread_inst_executed_pred_on > one.thread_inst_executed {
+            return Err(place("more lanes are on than run".to_owned()));
+        }
+    }
+    match code.arms.iter().find(|arm| !(1..=LINE_MAX).contains(&arm.line)) {
+        Some(arm) => Err(format!("an arm of line {}; sources have 1 to {LINE_MAX}", arm.line)),
+        None => Ok(()),
+    }
 }
 
 fn check_time(time: &Time) -> Result<(), String> {
@@ -141,6 +238,9 @@ fn check_dispatch(dispatch: &Dispatch, measurement: &Measurement) -> Result<u128
     let times = dispatch.ci95_ns.into_iter().flatten().map(|time| ("ci95_ns", time));
     for (key, time) in dispatch.median_ns.map(|time| ("median_ns", time)).into_iter().chain(times) {
         check_figure(key, Some(time.0), FIGURE_MAX)?;
+    }
+    if let Some(code) = &dispatch.machine_code {
+        check_machine_code(code, measurement).map_err(|what| format!("machine code: {what}"))?;
     }
     let width = measurement.subgroup_width.map_or(Width::MAX, Width::lanes);
     let mut operations = 0_u128;

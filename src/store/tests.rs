@@ -7,6 +7,10 @@ use std::{
 
 use super::*;
 use crate::fixtures;
+use crate::record::{
+    Arm, ArmOutcome, ConstructPart, Instruction, MachineCode, ShapeCounts, Shapes, Trace,
+};
+use crate::units::BlockId;
 
 /// Names the file that a child process of the kill test writes.
 const VICTIM: &str = "LANESCOPE_TEST_STORE_VICTIM";
@@ -285,4 +289,74 @@ fn what_is_said_of_blocks_is_written_once_and_held_once() {
     let mut short = written.clone();
     short["block_tables"][table].as_array_mut().expect("rows").pop();
     assert!(refusal(&short.to_string()).contains("counts of 3 blocks, and its block table 2 rows"));
+}
+
+#[test]
+fn traces_shapes_and_machine_code_that_cannot_be_are_refused() {
+    let path = Path::new("bad.json");
+    let good = fixtures::run();
+    let width = good.measurements[0].subgroup_width.expect("a width").lanes();
+    let block = good.measurements[0].dispatches[0].blocks[0].id;
+    let text = |change: &dyn Fn(&mut Measurement)| {
+        let mut run = good.clone();
+        change(&mut run.measurements[0]);
+        String::from_utf8(encode(&run, path).expect("encodes")).expect("text")
+    };
+    let traced = |blocks: Vec<BlockId>, active: &str| {
+        text(&|measurement| {
+            let active = vec![active.to_owned()];
+            let (blocks, beside, spread) = (blocks.clone(), Vec::new(), None);
+            let (dispatch, workgroup, subgroup) = (0, 0, 0);
+            measurement.trace =
+                Some(Trace { dispatch, workgroup, subgroup, blocks, active, beside, spread });
+        })
+    };
+    let shaped = |workgroup_size: [u32; 3], lane_operations: u64| {
+        text(&|measurement| {
+            let tried = ShapeCounts { workgroup_size, subgroup_operations: 2, lane_operations };
+            measurement.shapes = Some(Shapes { refused: None, tried: vec![tried] });
+        })
+    };
+    let compiled = |lanes: u64, line: u32| {
+        text(&|measurement| {
+            let instruction = Instruction {
+                offset_bytes: 0,
+                file: None,
+                line: None,
+                text: None,
+                inst_executed: 2,
+                thread_inst_executed: lanes,
+                thread_inst_executed_pred_on: lanes,
+            };
+            let (part, outcome) = (ConstructPart::IfAccept, ArmOutcome::Kept);
+            measurement.dispatches[0].machine_code = Some(MachineCode {
+                function: "main".to_owned(),
+                architecture: "gfx1030 wave32".to_owned(),
+                instructions: vec![instruction],
+                sha256: None,
+                arms: vec![Arm { construct: 0, part, case: 0, line, outcome }],
+            });
+        })
+    };
+    let most = 2 * u64::from(width);
+    for text in
+        [traced(vec![block], "1"), shaped([32, 1, 1], most), compiled(most, 1), compiled(0, 7)]
+    {
+        decode(text.as_bytes(), path).expect("loads");
+    }
+    let beyond = format!("{:x}", 1_u128 << width);
+    for (text, words) in [
+        (traced(vec![BlockId(4_000_000)], "1"), "there is no block b4000000"),
+        (traced(vec![block; 2], "1"), "2 blocks with lanes of 1"),
+        (traced(vec![block], &beyond), "`active` has 1"),
+        (traced(vec![block], "lanes"), "`active` has lanes"),
+        (shaped([0, 1, 1], 1), "`workgroup_size` is [0, 1, 1]"),
+        (shaped([65536; 3], 1), "invocations"),
+        (shaped([32, 1, 1], most + 1), "lanes, and 2 executions have"),
+        (compiled(most + 1, 1), "lanes, and 2 executions have"),
+        (compiled(1, 0), "an arm of line 0"),
+    ] {
+        let said = refusal(&text);
+        assert!(said.contains(words) && said.contains("measurement 1"), "{words}: {said}");
+    }
 }

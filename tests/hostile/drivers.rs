@@ -124,7 +124,7 @@ fn hanging(driver: &Driver) {
 }
 
 /// The variables that put the layer over a driver.
-fn with_layer(
+pub(super) fn with_layer(
     driver: &Driver,
     folder: &Path,
     variable: &str,
@@ -143,7 +143,7 @@ fn with_layer(
 }
 
 /// Builds the layer and its manifest.
-fn build_layer(folder: &Path) {
+pub(super) fn build_layer(folder: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/layer.c");
     build(folder, &source, "libtest.so", &[]);
     program::write(

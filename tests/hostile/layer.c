@@ -2,11 +2,13 @@
  * allocation, counted from the start of the process, timestamps are none, subgroups have another size.
  *
  * Input: LANESCOPE_TEST_LOST_AT, LANESCOPE_TEST_MEMORY_AT, numbers from 1; LANESCOPE_TEST_TIMES, which is
- * `none` (queues have no timestamps), `zero`, `backwards` or `jumps` (now and then by a minute);
- * LANESCOPE_TEST_WIDTH, the size that the driver reports, where 0 means that it has no subgroup
- * operations. Output: VK_ERROR_DEVICE_LOST from the submission of that number and all later ones;
- * VK_ERROR_OUT_OF_DEVICE_MEMORY from that allocation alone; such properties and timestamps. The types are those of the loader's interface for layers, version 2, as far as they
- * are needed here: the headers are not, since they may not be installed. */
+ * `none` (queues have no timestamps), `zero`, `backwards`, `jumps` (now and then by a minute), or one of
+ * the last two with `later_` before it, which begins when the device has been examined, after so many
+ * pairs of timestamps as LATER says; LANESCOPE_TEST_WIDTH, the size that the driver reports, where 0 means
+ * that it has no subgroup operations. Output: VK_ERROR_DEVICE_LOST from the submission of that number and
+ * all later ones; VK_ERROR_OUT_OF_DEVICE_MEMORY from that allocation alone; such properties and timestamps.
+ * The types are those of the loader's interface for layers, version 2, as far as they are needed here: the
+ * headers are not, since they may not be installed. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@ typedef void (*update_buffer)(void *, uint64_t, uint64_t, uint64_t, const void *
 
 enum { LOADER_INSTANCE = 47, LOADER_DEVICE = 48, LINK_INFO = 0 };
 enum { SUBGROUPS = 1000094000, SUBGROUP_SIZES = 1000225000 };
+enum { LATER = 80 };
 enum { DEVICE_LOST = -4, OUT_OF_DEVICE_MEMORY = -2, INITIALIZATION_FAILED = -3 };
 
 struct link {
@@ -119,8 +122,10 @@ static void own_queues(void *physical, uint32_t *count, void *queues) {
 /* Puts other ticks than the device's where its timestamps were to go. */
 static void own_copy_results(void *commands, uint64_t pool, uint32_t first, uint32_t count, uint64_t buffer,
                              uint64_t offset, uint64_t stride, uint32_t flags) {
-    static uint64_t now = UINT64_C(1) << 40, number;
-    int zero = times_are("zero"), backwards = times_are("backwards"), jumps = times_are("jumps");
+    static uint64_t now = UINT64_C(1) << 40, number, copies;
+    int later = ++copies > LATER, zero = times_are("zero");
+    int backwards = times_are("backwards") || (later && times_are("later_backwards"));
+    int jumps = times_are("jumps") || (later && times_are("later_jumps"));
     if (!zero && !backwards && !jumps) {
         next_copy_results(commands, pool, first, count, buffer, offset, stride, flags);
         return;
@@ -154,6 +159,9 @@ static int32_t own_create_instance(const void *create, const void *own, void **i
     int32_t result = next(create, own, instance);
     if (result == 0) {
         next_properties = (get_properties)next_instance_proc(*instance, "vkGetPhysicalDeviceProperties2");
+        if (next_properties == NULL)
+            next_properties =
+                (get_properties)next_instance_proc(*instance, "vkGetPhysicalDeviceProperties2KHR");
         next_queues =
             (get_queues)next_instance_proc(*instance, "vkGetPhysicalDeviceQueueFamilyProperties");
     }
@@ -193,8 +201,9 @@ static function own_instance_proc(void *instance, const char *name) {
     if (strcmp(name, "vkGetDeviceProcAddr") == 0) return (function)own_device_proc;
     if (strcmp(name, "vkCreateInstance") == 0) return (function)own_create_instance;
     if (strcmp(name, "vkCreateDevice") == 0) return (function)own_create_device;
-    if (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0 && next_properties != NULL)
-        return (function)own_properties;
+    int properties = strcmp(name, "vkGetPhysicalDeviceProperties2") == 0 ||
+                     strcmp(name, "vkGetPhysicalDeviceProperties2KHR") == 0;
+    if (properties && next_properties != NULL) return (function)own_properties;
     if (strcmp(name, "vkGetPhysicalDeviceQueueFamilyProperties") == 0 && next_queues != NULL)
         return (function)own_queues;
     return next_instance_proc == NULL ? NULL : next_instance_proc(instance, name);

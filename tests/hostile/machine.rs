@@ -1,22 +1,42 @@
-//! Machines that misbehave: a disk that is full.
+//! Machines that misbehave: a disk that is full, clocks that jump, timestamps that do not run, drivers that
+//! report another width.
 //!
-//! Input: a library that is loaded before the system's (`system.c`).
+//! Input: a library that is loaded before the system's (`system.c`), and a layer over lavapipe (`layer.c`).
 
 use std::path::Path;
 
-use lanescope::record::Run;
+use lanescope::record::{Flag, Method, Run, Status, Tag, flag};
 use tempfile::TempDir;
 
-use super::drivers::{Check, build};
+use super::drivers::{Check, build, build_layer, with_layer};
 use super::{Ended, run};
 use crate::support::drivers::Driver;
 
 /// Every check.
-pub(super) const CHECKS: [Check; 1] = [("a_full_disk_at_any_write_keeps_the_record", full_disk)];
+pub(super) const CHECKS: [Check; 5] = [
+    ("a_full_disk_at_any_write_keeps_the_record", full_disk),
+    ("clocks_that_jump_end_no_run", clocks),
+    ("timestamps_that_do_not_run_give_no_times", timestamps),
+    ("timestamps_that_go_wrong_later_give_no_times", later_timestamps),
+    ("another_width_than_the_drivers_is_found_out", widths),
+];
 
 /// A quick run of two kernels.
 const QUICK: [&str; 7] =
     ["five_patterns/uniform", "five_patterns/early_exit", "--quick", "--seeds", "1", "--out", "o"];
+
+/// A run of one kernel, as short as there is one.
+const SHORT: [&str; 7] =
+    ["five_patterns/early_exit", "--quick", "--seeds", "1", "--out", "o", "--budget"];
+
+/// Runs the program as [`SHORT`] says, with a budget of so many seconds, and asserts that it ends well within 40 s.
+fn short(environment: &[(String, String)], budget: &str, more: &[&str]) -> (Run, Ended) {
+    let folder = TempDir::new().unwrap();
+    let ended = run(&folder, environment, &[&SHORT[..], &[budget], more].concat(), 40);
+    ended.sound(&format!("{environment:?}"));
+    assert_eq!(ended.code, Some(0), "{environment:?}: {}", ended.stderr);
+    (record(&folder), ended)
+}
 
 fn quick(environment: &[(String, String)], devices: &[&str]) -> (TempDir, Ended) {
     let folder = TempDir::new().unwrap();
@@ -64,4 +84,110 @@ fn full_disk(_: &Driver) {
         assert_eq!(hidden.count(), 0, "{at}: a hidden file is left");
     }
     assert!(kept.is_sorted() && kept.last() > Some(&1), "{kept:?}");
+}
+
+fn clocks(driver: &Driver) {
+    let place = TempDir::new().unwrap();
+    let library = library(&place);
+    let both = ["--device", "sim:8", "--device", "wgpu:0"];
+    for how in ["calendar", "hour"] {
+        let mut environment = system(&library, "LANESCOPE_TEST_CLOCK", how);
+        environment.extend(driver.environment());
+        let folder = TempDir::new().unwrap();
+        let ended = run(&folder, &environment, &[&SHORT[..], &["0.2"], &both].concat(), 40);
+        ended.sound(how);
+        let run = record(&folder);
+        let failed = || run.measurements.iter().filter(|m| m.status == Status::Failed);
+        // The time of day only dates a record. A clock that leaps forward may look like silence: that costs a
+        // launch of a device and says so.
+        let codes: &[i32] = if how == "calendar" { &[0] } else { &[0, 3, 5] };
+        assert!(ended.code.is_some_and(|code| codes.contains(&code)), "{how}: {}", ended.stderr);
+        assert_eq!(failed().next().is_some(), ended.code == Some(5), "{how}: {}", ended.stderr);
+        assert!(failed().all(|m| m.device == "wgpu:0"), "{how}: {}", ended.stderr);
+        for failed in failed() {
+            assert!(failed.error.as_ref().is_some_and(|error| error.contains("nothing was heard")));
+        }
+        let simulated = run.measurements.iter().filter(|m| m.device == "sim:8");
+        assert!(simulated.count() >= 1, "{how}: {}", ended.stderr);
+    }
+}
+
+/// The record of a short run on lavapipe whose timestamps are so, and no time in it.
+fn untimed(driver: &Driver, layer: &TempDir, times: &str, more: &[&str]) -> Run {
+    let environment = with_layer(driver, layer.path(), "LANESCOPE_TEST_TIMES", times);
+    let (run, ended) = short(&environment, "0.5", &[&["--device", "wgpu:0"], more].concat());
+    assert!(!run.measurements.is_empty(), "{times}: {}", ended.stderr);
+    for measurement in &run.measurements {
+        assert_eq!(measurement.time, None, "{times}");
+        assert!(measurement.dispatches.iter().all(|d| d.median_ns.is_none()), "{times}");
+    }
+    run
+}
+
+fn timestamps(driver: &Driver) {
+    let layer = TempDir::new().unwrap();
+    build_layer(layer.path());
+    for (times, tag) in [
+        ("none", Tag::NoTimestamps),
+        // Ticks that never move are no timer.
+        ("zero", Tag::NoTimestamps),
+        ("backwards", Tag::TimerContradicted),
+        ("jumps", Tag::TimerContradicted),
+    ] {
+        let run = untimed(driver, &layer, times, &[]);
+        let device = &run.devices[0];
+        assert_eq!(device.flags, [Flag::from(tag)], "{times}");
+        assert_eq!((device.peak_fma_per_s, device.copy_bytes_per_s), (None, None), "{times}");
+        let mut dispatches = run.measurements.iter().flat_map(|m| &m.dispatches);
+        assert!(dispatches.all(|dispatch| !dispatch.blocks.is_empty()), "{times}: it is counted");
+    }
+}
+
+fn later_timestamps(driver: &Driver) {
+    let layer = TempDir::new().unwrap();
+    build_layer(layer.path());
+    for (times, tag) in
+        [("later_backwards", Tag::NoUsableSamples), ("later_jumps", Tag::TimerContradicted)]
+    {
+        let run = untimed(driver, &layer, times, &["--no-counting"]);
+        assert_eq!(run.devices[0].flags, [], "{times}");
+        for measurement in &run.measurements {
+            assert!(flag::has(&measurement.flags, &tag), "{times}: {:?}", measurement.flags);
+        }
+    }
+}
+
+fn widths(driver: &Driver) {
+    let layer = TempDir::new().unwrap();
+    build_layer(layer.path());
+    let with = |width| with_layer(driver, layer.path(), "LANESCOPE_TEST_WIDTH", width);
+    for width in ["4", "32"] {
+        let devices = ["--device", "wgpu:0", "--device", "sim:8", "--no-timing"];
+        let (run, _) = short(&with(width), "1", &devices);
+        let device = run.devices.iter().find(|device| device.id == "wgpu:0").unwrap();
+        // The probe says what runs, whatever the driver says.
+        assert_eq!(device.subgroup_width_run.map(|width| width.lanes()), Some(8), "{width}");
+        let lies = flag::has(&device.flags, &Tag::SubgroupWidthMisreported);
+        assert!(lies, "{width}: {:?}", device.flags);
+        let counts = |id: &str| -> Vec<_> {
+            let of = run.measurements.iter().filter(|m| m.device == id);
+            of.map(|m| (m.kernel.clone(), m.active_lanes_mean)).collect()
+        };
+        assert_eq!(counts("wgpu:0"), counts("sim:8"), "{width}");
+        assert!(!counts("sim:8").is_empty(), "{width}");
+    }
+    // Without subgroup operations a run counts nothing, and a profile estimates.
+    let (run, _) = short(&with("0"), "1", &["--device", "wgpu:0", "--no-timing"]);
+    assert!(flag::has(&run.devices[0].flags, &Tag::NoSubgroups), "{:?}", run.devices[0].flags);
+    let mut dispatches = run.measurements.iter().flat_map(|m| &m.dispatches);
+    assert!(dispatches.all(|dispatch| dispatch.blocks.is_empty()));
+    let folder = TempDir::new().unwrap();
+    let shader = super::input("loop-break-if.wgsl");
+    let arguments = ["profile", shader.to_str().unwrap(), "--n", "64", "--out", "o"];
+    let ended = super::run(&folder, &with("0"), &[&arguments[..], &["-d", "wgpu:0"]].concat(), 40);
+    ended.sound("estimates");
+    let run = record(&folder);
+    assert!(flag::has(&run.devices[0].flags, &Tag::NoSubgroups), "{}", ended.stderr);
+    let methods: Vec<_> = run.measurements.iter().map(|measurement| measurement.method).collect();
+    assert_eq!(methods, [Some(Method::Estimated)], "{}", ended.stderr);
 }

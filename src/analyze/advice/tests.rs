@@ -5,7 +5,7 @@ use super::*;
 use crate::analyze::profiles;
 use crate::fixtures::{DEMO, profiled, random_words, simulated};
 use crate::kernel::Fill;
-use crate::record::{Change, Run, WhatIf};
+use crate::record::{Change, Flag, Run, Tag, WhatIf};
 use crate::units::Nanoseconds;
 
 /// A shader of the trial.
@@ -293,4 +293,27 @@ fn a_profile_is_told_in_two_to_four_sentences() {
     );
     assert!(told[1].starts_with("What wastes most is line "), "{told:#?}");
     assert!(told.last().is_some_and(|last| last.starts_with("How far to trust the counts: ")));
+}
+
+#[test]
+fn a_loop_that_was_cut_off_is_told_first_and_its_lanes_are_not() {
+    let mut run = simulated(DEMO, random_words(), 64, &[32, 64]);
+    let overview = |run: &Run| {
+        let profile = &profiles(run)[0];
+        profile_overview(profile, &advice_of(profile))
+    };
+    run.measurements[0].flags =
+        vec![Flag::at(Tag::LoopCutOff, [12]), Flag::at(Tag::LoopCutOff, [7])];
+    let told = overview(&run);
+    let expected = "A loop was cut off on lines 7 and 12 on sim:32: outputs, counts and times are of a \
+                    shorter one there.";
+    assert_eq!(told[0], expected, "{told:#?}");
+    assert!(told[1].contains("on sim:64") && !told[1].contains("of 32 lanes"), "{told:#?}");
+    run.measurements[1].flags = vec![Flag::at(Tag::LoopCutOff, [7])];
+    let told = overview(&run);
+    assert!(!told.iter().any(|sentence| sentence.contains("lanes active")), "{told:#?}");
+    run.measurements[1].flags = vec![Flag::at(Tag::LoopMayBeCutOff, [7])];
+    let told = overview(&run);
+    assert!(told[1].starts_with("A loop may have been cut off on line 7 on sim:64"), "{told:#?}");
+    assert!(told[2].contains("of 64 lanes active"), "{told:#?}");
 }

@@ -28,6 +28,9 @@ pub(super) const STEP_NS: u64 = 1000;
 /// Virtual nanoseconds that a timestamp takes.
 pub(super) const STAMP_NS: u64 = 5000;
 
+/// How many times too short a time is that a timer tells which lies.
+const LIE: u64 = 10_000;
+
 /// Bytes of the device.
 pub(super) type Bytes = Rc<RefCell<Vec<u8>>>;
 
@@ -41,6 +44,8 @@ pub(super) struct FakeGpu {
     pub(super) resident_max: Cell<Option<u32>>,
     /// The playing of a sample with this number, and all after it, find the device lost.
     pub(super) lost_at: Cell<Option<u32>>,
+    /// From the playing of this number on, its timestamps tell a tenth of a per mille of the time.
+    pub(super) lies_from: Cell<Option<u32>>,
     played: Cell<u32>,
 }
 
@@ -155,6 +160,10 @@ impl Gpu for FakeGpu {
         Some(Clock::Counter { period_ns: 1.0 })
     }
 
+    fn machine_ns(&self) -> f64 {
+        crate::units::approximate(self.now_ns.get())
+    }
+
     fn buffer(&self, name: &str, size: u64, _: Uses) -> Result<Bytes, RunError> {
         self.note(format!("make {name}"));
         Ok(Rc::new(RefCell::new(vec![0; usize::try_from(size).unwrap()])))
@@ -259,8 +268,13 @@ impl Gpu for FakeGpu {
         if *stamps == Stamps::Around {
             moments.push(self.stamp());
         }
-        let pairs = moments.windows(2);
-        Ok(pairs.map(|pair| Ticks { begin: pair[0], end: pair[1] }).collect())
+        let lie = self.lies_from.get().is_some_and(|number| self.played.get() >= number);
+        let pairs = moments.windows(2).map(|pair| (pair[0], pair[1]));
+        let told = |(begin, end)| match lie {
+            true => Ticks { begin, end: begin + (end - begin) / LIE },
+            false => Ticks { begin, end },
+        };
+        Ok(pairs.map(told).collect())
     }
 }
 

@@ -33,10 +33,12 @@ mod fake;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use crate::instrument::Instrumented;
 use crate::kernel::Launch;
 use crate::program::Program;
+use crate::run::clock::Stopwatch;
 use crate::run::launched::not_available;
 use crate::run::sampling::Ticks;
 use crate::run::{RunError, RunErrorKind};
@@ -69,6 +71,13 @@ pub trait Gpu: Sized {
 
     /// What its timestamps are; `None` if it takes none.
     fn clock(&self) -> Option<Clock>;
+
+    /// The machine's clock, which says whether the device's can be right: nanoseconds since some moment.
+    fn machine_ns(&self) -> f64 {
+        static START: OnceLock<Stopwatch> = OnceLock::new();
+        let since = START.get_or_init(Stopwatch::start).elapsed();
+        since.unwrap_or_default().as_secs_f64() * 1e9
+    }
 
     /// Makes a buffer of `size` bytes, all zero.
     ///

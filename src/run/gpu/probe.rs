@@ -7,12 +7,12 @@
 
 use super::{Clock, Gpu, GpuDispatch, GpuSample, Grid, Shader, Slot, SlotKind, Stamps, Uses};
 use crate::kernel::limits::fold;
-use crate::record::{Device, Packing, SampleState};
+use crate::record::{Device, Packing, SampleState, Tag};
 use crate::run::probes::{
     self, COPY, FUSED, LOOP, LOOP_TRIPS, PACKING, ROWS, WIDTH, WIDTH_WORKGROUPS, WORKGROUP,
     fma_kernel, program, words,
 };
-use crate::run::sampling::{Ticks, Timer};
+use crate::run::sampling::{Around, Taken, Ticks, Timer};
 use crate::run::{RunError, RunErrorKind};
 use crate::units::Nanoseconds;
 
@@ -24,6 +24,12 @@ const LAUNCH_REPEATS: u32 = 256;
 
 /// Runs by which the timer's quantum is found.
 const TIMER_RUNS: u32 = 48;
+
+/// Runs whose timestamps the machine's clock may contradict before the timer is not believed at all.
+const CONTRADICTED_MAX: usize = 3;
+
+/// What submitting a probe and reading its timestamps may take at best, in nanoseconds.
+const SUBMIT_NS: f64 = 10_000_000.0;
 
 /// Independent chains of multiply-adds.
 const FMA_CHAINS: [u32; 4] = [1, 2, 4, 8];
@@ -92,6 +98,8 @@ fn observe<G: Gpu>(
 /// A probe that is timed.
 pub(super) struct Probe<G: Gpu> {
     recorded: G::Recorded,
+    /// How often it runs for each time that it runs between its timestamps.
+    runs: f64,
     _kernel: G::Kernel,
 }
 
@@ -114,12 +122,15 @@ impl<G: Gpu> Probe<G> {
         let stamps = Stamps::Around;
         let sample = GpuSample { work: &work, repeats, before, resets: &[], stamps };
         let recorded = gpu.record(&sample, "running a probe")?;
-        Ok(Self { recorded, _kernel: kernel })
+        let runs = f64::from(repeats + before) / f64::from(repeats);
+        Ok(Self { recorded, runs, _kernel: kernel })
     }
 
-    /// Runs it, between two timestamps.
-    fn time(&self, gpu: &G) -> Result<Ticks, RunError> {
-        single_sample(gpu.play(&self.recorded, "running a probe")?)
+    /// Runs it, between two timestamps; beside them stands what all of it took by the machine's clock, in nanoseconds.
+    fn time(&self, gpu: &G) -> Result<(Ticks, f64), RunError> {
+        let begun = gpu.machine_ns();
+        let ticks = single_sample(gpu.play(&self.recorded, "running a probe")?)?;
+        Ok((ticks, gpu.machine_ns() - begun))
     }
 
     /// Runs it; the time of all repeats in nanoseconds.
@@ -128,7 +139,7 @@ impl<G: Gpu> Probe<G> {
     ///
     /// What running gives.
     pub(super) fn time_ns(&self, gpu: &G, timer: Timer) -> Result<f64, RunError> {
-        Ok(timer.duration_ns(self.time(gpu)?))
+        Ok(timer.duration_ns(self.time(gpu)?.0))
     }
 }
 
@@ -158,24 +169,44 @@ fn packing<G: Gpu>(gpu: &G) -> Result<Packing, RunError> {
 }
 
 /// Finds the timer's quantum: of a counter, the greatest common divisor of all differences, since a
-/// coarse one steps in multiples; of spans, their least difference. No timer where none is seen.
+/// coarse one steps in multiples; of spans, their least difference. Where none is seen, or the machine's clock
+/// contradicts it, there is no timer, and the device is flagged.
 ///
 /// # Errors
 ///
 /// What compiling and running give.
-pub(super) fn timer<G: Gpu>(gpu: &G) -> Result<Option<Timer>, RunError> {
-    let Some(clock) = gpu.clock() else { return Ok(None) };
+pub(super) fn timer<G: Gpu>(gpu: &G, device: &mut Device) -> Result<Option<Timer>, RunError> {
+    let Some(clock) = gpu.clock() else {
+        device.flags.push(Tag::NoTimestamps.into());
+        return Ok(None);
+    };
     let buffer = storage(gpu, &[0; 4])?;
     let probe = Probe::new(gpu, FUSED, &[(&buffer, SlotKind::ReadWrite)], [1, 1, 1], (1, 0))?;
-    let mut found = Vec::new();
+    let (mut found, mut taken) = (Vec::new(), Vec::new());
     for _ in 0..TIMER_RUNS {
-        let Ticks { begin, end } = probe.time(gpu)?;
+        let (ticks, whole_ns) = probe.time(gpu)?;
         match clock {
-            Clock::Counter { .. } => found.extend([begin, end]),
-            Clock::Spans => found.push(end.saturating_sub(begin)),
+            Clock::Counter { .. } => found.extend([ticks.begin, ticks.end]),
+            Clock::Spans => found.push(ticks.end.saturating_sub(ticks.begin)),
         }
+        taken.push((ticks, whole_ns));
     }
-    Ok(judge_timer(clock, found))
+    let timer = judge_timer(clock, found);
+    let tag = match timer {
+        None => Some(Tag::NoTimestamps),
+        Some(timer) if is_contradicted(timer, &taken) => Some(Tag::TimerContradicted),
+        Some(_) => None,
+    };
+    device.flags.extend(tag.clone().map(Into::into));
+    Ok(timer.filter(|_| tag.is_none()))
+}
+
+/// Whether several runs ended before they began, or took longer than there was. That they took far less says
+/// nothing yet: the first runs of all wait for much else.
+fn is_contradicted(timer: Timer, taken: &[(Ticks, f64)]) -> bool {
+    let wrong =
+        |(ticks, whole_ns): &&(Ticks, f64)| !timer.is_possible(*ticks, Around::at_most(*whole_ns));
+    taken.iter().filter(wrong).count() > CONTRADICTED_MAX
 }
 
 /// The timer that these timestamps, or these spans, were taken by.
@@ -303,17 +334,24 @@ fn best_time<G: Gpu>(
     best_of(gpu, timer, &Probe::new(gpu, text, slots, workgroups, (1, 1))?)
 }
 
-/// The best usable time of a few runs of a probe, in nanoseconds.
+/// The best usable time of a few runs of a probe, in nanoseconds; nothing where even the shortest run by the
+/// machine's clock took far longer.
 fn best_of<G: Gpu>(gpu: &G, timer: Timer, probe: &Probe<G>) -> Result<Option<f64>, RunError> {
-    let mut best: Option<f64> = None;
+    let (mut best, mut whole_ns): (Option<Ticks>, f64) = (None, f64::INFINITY);
     for _ in 0..RATE_RUNS {
-        let ticks = probe.time(gpu)?;
-        if timer.state(ticks) == SampleState::Ok {
-            let time = timer.duration_ns(ticks);
-            best = Some(best.map_or(time, |best| best.min(time)));
+        let (ticks, took_ns) = probe.time(gpu)?;
+        whole_ns = whole_ns.min(took_ns);
+        let possible = timer.is_possible(ticks, Around::at_most(took_ns));
+        let shorter = |best: &Ticks| timer.duration_ns(ticks) < timer.duration_ns(*best);
+        if timer.state(Taken { ticks, possible }) == SampleState::Ok
+            && best.as_ref().is_none_or(shorter)
+        {
+            best = Some(ticks);
         }
     }
-    Ok(best)
+    let shortest = Around { whole_ns, other_ns: SUBMIT_NS, runs: probe.runs };
+    let possible = |ticks: &Ticks| timer.is_possible(*ticks, shortest);
+    Ok(best.filter(possible).map(|ticks| timer.duration_ns(ticks)))
 }
 
 #[cfg(test)]

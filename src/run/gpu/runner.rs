@@ -37,11 +37,8 @@ impl<G: Gpu> GpuRunner<G> {
         }
         // Always, since no count of a loop that reached it goes unflagged.
         device.loop_limit = probe::loop_limit(&gpu)?;
-        let timer = probe::timer(&gpu)?;
+        let timer = probe::timer(&gpu, &mut device)?;
         device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
-        if timer.is_none() {
-            device.flags.push(Tag::NoTimestamps.into());
-        }
         device.gives = device.gives.map(|gives| Gives { times: timer.is_some(), ..gives });
         let mut runner = Self::unprobed(gpu, device);
         runner.timer = timer;

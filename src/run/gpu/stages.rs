@@ -33,7 +33,7 @@ use crate::kernel::{self, Launch};
 use crate::record::Time;
 use crate::run::counting::interrupted_error;
 use crate::run::probes::FUSED;
-use crate::run::sampling::{BOOTSTRAP_SEED, Timer};
+use crate::run::sampling::{BOOTSTRAP_SEED, Sampled, Timer};
 use crate::run::{DispatchTime, RunError};
 use crate::statistics::{Interval, median, median_interval};
 use crate::units::Nanoseconds;
@@ -54,7 +54,7 @@ const DISPATCHES_MAX: usize = 2048;
 const COST_DISPATCHES: u32 = 64;
 
 /// What sampling gave of a launch, and the times of its dispatches.
-pub(super) type Staged = (Option<Time>, Vec<Option<DispatchTime>>);
+pub(super) type Staged = (Sampled, Vec<Option<DispatchTime>>);
 
 impl<G: Gpu> GpuRunner<G> {
     /// Times the dispatches of launches that were sampled; a launch that takes down the device sets
@@ -64,7 +64,7 @@ impl<G: Gpu> GpuRunner<G> {
         timer: Timer,
         launches: &[Launch],
         prepared: &[Result<Prepared<G>, RunError>],
-        times: Vec<Result<Option<Time>, RunError>>,
+        times: Vec<Result<Sampled, RunError>>,
         lost: &mut bool,
         notice: &mut dyn FnMut(usize),
     ) -> Vec<Result<Staged, RunError>> {
@@ -75,10 +75,10 @@ impl<G: Gpu> GpuRunner<G> {
                 launches[index].dispatches.iter().filter(|dispatch| !dispatch.setup).count() > 1;
             let launch = match (prepared, time) {
                 (Ok(_), Ok(_)) if *lost => Err(interrupted_error()),
-                (Ok(prepared), Ok(Some(time))) if several => {
+                (Ok(prepared), Ok(Sampled::Timed(time))) if several => {
                     notice(index);
                     self.dispatch_times(timer, &launches[index], prepared, &time, &mut cost_ns)
-                        .map(|dispatches| (Some(time), dispatches))
+                        .map(|dispatches| (Sampled::Timed(time), dispatches))
                 }
                 (Ok(_), Ok(time)) => Ok((time, Vec::new())),
                 (Err(error), _) => Err(error.clone()),

@@ -8,7 +8,7 @@ use super::{GpuRunner, Stamps};
 use crate::kernel::generate::Fill;
 use crate::kernel::{Buffer, Catalogue, DeviceClass, Dispatch, Launch, SEED, Workgroups};
 use crate::layout::ScalarType;
-use crate::record::{Method, Output, Packing, Value};
+use crate::record::{Method, Output, Packing, Tag, Value};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::{CountRequest, RunErrorKind, Runner as _, TimeOptions, self_test, simulator};
 use crate::units::Width;
@@ -68,6 +68,22 @@ fn launch() -> Launch {
 
 fn options() -> TimeOptions {
     TimeOptions { budget: Duration::ZERO, samples_min: 2, noise_ratio_max: 0.01, counting: None }
+}
+
+#[test]
+fn a_timer_that_the_machine_s_clock_contradicts_gives_no_time() {
+    let mut device = runner(true);
+    let launch = Launch { repeatable: true, ..launch() };
+    let mut timed = || {
+        let mut times = device.time(std::slice::from_ref(&launch), &options(), &mut |_| {});
+        // From here on it tells far less than passes.
+        device.gpu.lies_from.set(Some(0));
+        times.remove(0).unwrap().unwrap()
+    };
+    assert!(timed().time.is_some());
+    let contradicted = timed();
+    assert_eq!((contradicted.time, contradicted.dispatches.len()), (None, 0));
+    assert_eq!(contradicted.flags, [Tag::TimerContradicted.into()]);
 }
 
 /// What stands in `sums` after one run of the launch from the start.

@@ -14,11 +14,12 @@ use super::{Gpu, GpuDispatch, GpuSample, Grid, Stamps};
 use crate::instrument::CounterScheme;
 use crate::kernel::{self, KernelLanguage, Launch, Workgroups};
 use crate::program::Program;
-use crate::record::{Tag, Time};
+use crate::record::{Flag, Tag, Time};
 use crate::run::counting::verify;
 use crate::run::launched::programs;
-use crate::run::sampling::{LONG_NS, Ticks, Timer};
+use crate::run::sampling::{Around, LONG_NS, Sampled, Taken, Timer};
 use crate::run::{DispatchTime, RunError, RunErrorKind, Timed};
+use crate::units::approximate;
 
 /// The dispatches of a launch, each with its grid.
 type Work<G> = Vec<(<G as Gpu>::Kernel, Grid<<G as Gpu>::Buffer>)>;
@@ -36,12 +37,23 @@ pub(in crate::run) struct Prepared<G: Gpu> {
     pub(super) resets: Resets<G>,
     /// Whether one run has been seen to take [`LONG_NS`] or more, so that none need go before it.
     pub(super) long: bool,
+    /// What the first submission of a sample took by the machine's clock, in nanoseconds; nothing before it.
+    first_ns: Option<f64>,
     /// A sample of so many repeats after so many runs, recorded.
     recorded: Option<([u32; 2], G::Recorded)>,
     /// Whether it asks for more workgroups at once than the device holds, so that there is nothing
     /// to time.
     pub(super) refused: bool,
 }
+
+/// The most that a submission may take beside its work by the machine's clock, in nanoseconds.
+const OTHER_NS_MAX: f64 = 250_000_000.0;
+
+/// The same beside what a submission of one launch takes whole: what a busy machine lets one wait.
+const OTHER_NS: f64 = 25_000_000.0;
+
+/// What copying a byte to where a launch begins may take, in nanoseconds.
+const COPIED_BYTE_NS: f64 = 4.0;
 
 /// Why a cooperative launch is not timed.
 pub(super) fn cooperative_error() -> RunError {
@@ -86,8 +98,8 @@ impl<G: Gpu> GpuRunner<G> {
         let written = written_by(launch, &programs)?;
         let work = self.with_grids(launch, kernels, &buffers, &written)?;
         let refused = self.too_large(&work)?;
-        let (resets, long, recorded) = (Vec::new(), false, None);
-        let mut prepared = Prepared { buffers, work, resets, long, recorded, refused };
+        let (resets, long, first_ns, recorded) = (Vec::new(), false, None, None);
+        let mut prepared = Prepared { buffers, work, resets, long, first_ns, recorded, refused };
         if refused {
             return Ok(prepared);
         }
@@ -202,7 +214,7 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         prepared: &mut Prepared<G>,
         repeats: u32,
-    ) -> Result<Ticks, RunError> {
+    ) -> Result<Taken, RunError> {
         if prepared.refused {
             return Err(cooperative_error());
         }
@@ -217,11 +229,26 @@ impl<G: Gpu> GpuRunner<G> {
                     .record(&GpuSample { work: &work, repeats, before, resets, stamps }, &doing)?
             }
         };
+        let begun = self.gpu.machine_ns();
         let ticks = self.gpu.play(&recorded, &doing);
+        let whole_ns = self.gpu.machine_ns() - begun;
         prepared.recorded = Some(([repeats, before], recorded));
         let ticks = probe::single_sample(ticks?)?;
-        prepared.long |= timer.duration_ns(ticks) >= LONG_NS * f64::from(repeats);
-        Ok(ticks)
+        let other_ns = self.other_ns(prepared, repeats);
+        prepared.first_ns.get_or_insert(whole_ns);
+        let runs = f64::from(repeats + before) / f64::from(repeats);
+        let possible = timer.is_possible(ticks, Around { whole_ns, other_ns, runs });
+        prepared.long |= possible && timer.duration_ns(ticks) >= LONG_NS * f64::from(repeats);
+        Ok(Taken { ticks, possible })
+    }
+
+    /// How much of a submission may be something else than the work that is sampled, in nanoseconds.
+    fn other_ns(&self, prepared: &Prepared<G>, repeats: u32) -> f64 {
+        // What one launch took is submitted and waited for as what many take.
+        let known = prepared.first_ns.filter(|_| repeats > 1).map(|first_ns| first_ns + OTHER_NS);
+        let copied: u64 = prepared.resets.iter().map(|(first, _)| self.gpu.size(first)).sum();
+        let most = known.map_or(OTHER_NS_MAX, |known| known.min(OTHER_NS_MAX));
+        most + 2.0 * COPIED_BYTE_NS * approximate(copied)
     }
 
     /// What sampling gave, with the outputs checked.
@@ -229,7 +256,7 @@ impl<G: Gpu> GpuRunner<G> {
         &self,
         launch: &Launch,
         prepared: &Prepared<G>,
-        time: Option<Time>,
+        sampled: Sampled,
         dispatches: Vec<Option<DispatchTime>>,
     ) -> Result<Timed, RunError> {
         let before = |time: Time| Time {
@@ -240,11 +267,18 @@ impl<G: Gpu> GpuRunner<G> {
             }),
             ..time
         };
-        let time = time.map(before);
-        let mut flags = Vec::new();
-        if time.is_none() {
-            flags.push(Tag::NoUsableSamples.into());
-        }
+        let mut flags: Vec<Flag> = Vec::new();
+        let time = match sampled {
+            Sampled::Timed(time) => Some(before(time)),
+            Sampled::Unusable => {
+                flags.push(Tag::NoUsableSamples.into());
+                None
+            }
+            Sampled::Contradicted => {
+                flags.push(Tag::TimerContradicted.into());
+                None
+            }
+        };
         if time.as_ref().is_some_and(|time| !time.stop_rule_met) {
             flags.push(Tag::StopRuleNotMet.into());
         }
