@@ -335,6 +335,7 @@ fn traces_shapes_and_machine_code_that_cannot_be_are_refused() {
                 instructions: vec![instruction],
                 sha256: None,
                 arms: vec![Arm { construct: 0, part, case: 0, line, outcome }],
+                near: Vec::new(),
             });
         })
     };
