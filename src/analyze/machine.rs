@@ -171,7 +171,11 @@ pub fn near_texts(code: &MachineCode, line: u32) -> Vec<String> {
     let here = code.near.iter().filter(|block| block.line == line);
     here.map(|block| {
         let (off, of) = (grouped_text(block.lanes_off.into()), grouped_text(block.lanes.into()));
-        format!("lanes differ by {off} of {of}: floating point is rounded otherwise")
+        let executions = match block.executions_off {
+            0 => String::new(),
+            off => format!(", executions by {}", grouped_text(off.into())),
+        };
+        format!("lanes differ by {off} of {of}{executions}: floating point is rounded otherwise")
     })
     .collect()
 }

@@ -54,8 +54,8 @@ pub struct MachineCode {
     pub near: Vec<NearBlock>,
 }
 
-/// A block that ran as often as its instructions, with lanes that differ by few: floating point is rounded
-/// otherwise, so that a lane left a loop sooner or later.
+/// A block that ran as its instructions did but for few lanes: floating point is rounded otherwise, so that a lane
+/// left a loop sooner or later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NearBlock {
     /// The line that the block begins at.
@@ -64,6 +64,8 @@ pub struct NearBlock {
     pub lanes: u64,
     /// By how many lanes its instructions differ.
     pub lanes_off: u64,
+    /// By how many executions: those in which no other lane was on.
+    pub executions_off: u64,
 }
 
 /// What a compiler made of an arm of an `if` or `switch`, or of a loop. An arm of a function that is

@@ -618,8 +618,9 @@ fn every_figure_says_what_it_is_of() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     for text in ["docs/run.md", "docs/profile.md"] {
         let text = std::fs::read_to_string(root.join(text)).unwrap();
-        for line in text.lines().filter(|line| line.contains("passes of 32")) {
-            assert!(line.contains(FAMILY) && line.contains("code "), "{line}");
+        for (at, _) in text.match_indices(" passes of 32") {
+            let line = text[..at].lines().next_back().unwrap_or_default();
+            assert!(!line.ends_with(|letter: char| letter.is_ascii_digit()), "{line}");
         }
     }
     let page = std::fs::read_to_string(root.join(PAGE)).unwrap();

@@ -583,9 +583,9 @@ fn machine_code(matched: &Matched, file: &str, program: &Program) -> MachineCode
 fn near_blocks(units: &[Unit], near: &[Option<LanesOff>], program: &Program) -> Vec<NearBlock> {
     let mut found: Vec<NearBlock> = Vec::new();
     for (unit, near) in units.iter().zip(near) {
-        let Some(LanesOff { off, of }) = *near else { continue };
+        let Some(LanesOff { off, of, executions_off }) = *near else { continue };
         let line = program.blocks()[unit.block].location.line;
-        let block = NearBlock { line, lanes: of, lanes_off: off };
+        let block = NearBlock { line, lanes: of, lanes_off: off, executions_off };
         if !found.contains(&block) {
             found.push(block);
         }
