@@ -58,11 +58,11 @@ pub fn advice_of(profile: &Profile) -> Vec<Advice> {
 }
 
 /// What a profile found, in two to four sentences: how many lanes are active at which widths, which line wastes most,
-/// what the first advice saves, and how far the figures can be trusted. Before them stands where a loop was cut off:
-/// how many lanes the shader keeps is not known there, and not said.
+/// what the first advice saves, and how far the figures can be trusted. Before them stands where a loop was cut off, or
+/// may have been: how many lanes the shader keeps is not known there, and not said.
 pub fn profile_overview(profile: &Profile, advice: &[Advice]) -> Vec<String> {
     let counted = || profile.devices.iter().filter(|device| !device.lines.is_empty());
-    let whole = || counted().filter(|device| !flag::has(&device.flags, &Tag::LoopCutOff));
+    let whole = || counted().filter(|device| !is_cut_off(device));
     let name = short_name(&profile.kernel);
     let cut = cut_off(profile);
     let lanes = whole().filter_map(|device| {
@@ -87,11 +87,18 @@ pub fn profile_overview(profile: &Profile, advice: &[Advice]) -> Vec<String> {
     cut.into_iter().chain([lanes, waste, first, trust].into_iter().flatten()).collect()
 }
 
+/// Whether a device left a loop by itself, or may have.
+fn is_cut_off(device: &DeviceProfile) -> bool {
+    [Tag::LoopCutOff, Tag::LoopMayBeCutOff].iter().any(|tag| flag::has(&device.flags, tag))
+}
+
 /// Where devices left loops by themselves, or may have, a sentence each.
 fn cut_off(profile: &Profile) -> Vec<String> {
-    let sentences =
-        [(Tag::LoopCutOff, "was cut off"), (Tag::LoopMayBeCutOff, "may have been cut off")];
-    let sentence = |(tag, was): (Tag, &str)| {
+    let sentences = [
+        (Tag::LoopCutOff, "was cut off", "are"),
+        (Tag::LoopMayBeCutOff, "may have been cut off", "may be"),
+    ];
+    let sentence = |(tag, was, are): (Tag, &str, &str)| {
         let of = profile.devices.iter().filter_map(|device| {
             let flags = device.flags.iter().filter(|flag| flag.tag == tag);
             let lines: BTreeSet<u32> = flags.flat_map(|flag| flag.lines.iter().copied()).collect();
@@ -102,7 +109,7 @@ fn cut_off(profile: &Profile) -> Vec<String> {
         });
         let of = by_devices(of, "on");
         (!of.is_empty()).then(|| {
-            format!("A loop {was} {of}: outputs, counts and times are of a shorter one there.")
+            format!("A loop {was} {of}: outputs, counts and times {are} of a shorter one there.")
         })
     };
     sentences.into_iter().filter_map(sentence).collect()

@@ -67,8 +67,8 @@ tags! {
     "The adapter offers no timestamps: lanes were counted, and nothing was timed."
 
     NoUsableSamples "no_usable_samples"
-    "No sample of the time could be used: its two timestamps were equal, ran backwards, or lay so \
-     close together that the timer's resolution says nothing. So there is no time."
+    "No sample of the time could be used: its two timestamps were equal, or lay so close together that \
+     the timer's resolution says nothing. So there is no time."
 
     TimerContradicted "timer_contradicts_clock"
     "The device's timer cannot be right: by the machine's own clock, read before and after, what lies \

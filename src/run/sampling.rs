@@ -110,7 +110,7 @@ pub enum Sampled {
     Timed(Time),
     /// No sample that says something.
     Unusable,
-    /// Samples of which too many cannot be, by the machine's clock.
+    /// Samples of which too many cannot be: they ran backwards, or the machine's clock contradicts them.
     Contradicted,
 }
 
@@ -295,9 +295,12 @@ impl SampledLaunch {
         self.usable_ns.is_empty() && self.samples.len() >= UNUSABLE_MAX
     }
 
-    /// Whether the machine's clock contradicts a quarter of the samples or more.
+    /// Whether a quarter of the samples or more cannot be: they ran backwards, or the machine's clock
+    /// contradicts them.
     fn is_contradicted(&self) -> bool {
-        let impossible = |sample: &&Sample| sample.state == SampleState::Impossible;
+        let impossible = |sample: &&Sample| {
+            matches!(sample.state, SampleState::Negative | SampleState::Impossible)
+        };
         let count = self.samples.iter().filter(impossible).count();
         count > 0 && 4 * count >= self.samples.len()
     }
@@ -431,19 +434,34 @@ mod tests {
 
     #[test]
     fn timestamps_that_say_nothing_end_calibration_and_sampling() {
-        for (end, possible, expected) in
-            [(5, true, Sampled::Unusable), (10_000, false, Sampled::Contradicted)]
-        {
-            let mut most = 0;
-            let mut taken = 0;
+        let sampled = |end, possible| {
+            let (mut most, mut taken) = (0, 0);
             let times = sample_all(TIMER, &[true], &options(50), |_, repeats| {
                 (most, taken) = (repeats.max(most), taken + 1);
                 Ok(Taken { ticks: Ticks { begin: 1000, end }, possible })
             });
-            assert_eq!(times[0].as_ref().unwrap(), &expected);
-            assert_eq!(most, 1, "repeats are not doubled");
-            assert_eq!(taken, SENSELESS_MAX as usize + UNUSABLE_MAX);
-        }
+            (times[0].clone().unwrap(), most, taken)
+        };
+        // Repeats are not doubled.
+        let taken = SENSELESS_MAX as usize + UNUSABLE_MAX;
+        assert_eq!(sampled(5, true), (Sampled::Contradicted, 1, taken));
+        assert_eq!(sampled(10_000, false), (Sampled::Contradicted, 1, taken));
+        // A timer that is only coarse may tell more repeats.
+        let taken = REPEATS_MAX.ilog2() as usize + 1 + UNUSABLE_MAX;
+        assert_eq!(sampled(1000, true), (Sampled::Unusable, REPEATS_MAX, taken));
+    }
+
+    #[test]
+    fn a_few_good_samples_among_many_that_cannot_be_give_no_time() {
+        let (mut base, mut taken) = (device(|_, _| 600_000.0), 0);
+        let times = sample_all(TIMER, &[true], &options(8), |index, repeats| {
+            taken += 1;
+            let good = base(index, repeats)?;
+            let Ticks { begin, end } = good.ticks;
+            let backwards = Taken { ticks: Ticks { begin: end, end: begin }, possible: true };
+            Ok(if taken % 3 == 0 { backwards } else { good })
+        });
+        assert_eq!(times[0].as_ref().unwrap(), &Sampled::Contradicted);
     }
 
     #[test]

@@ -146,13 +146,12 @@ fn timestamps(driver: &Driver) {
 fn later_timestamps(driver: &Driver) {
     let layer = TempDir::new().unwrap();
     build_layer(layer.path());
-    for (times, tag) in
-        [("later_backwards", Tag::NoUsableSamples), ("later_jumps", Tag::TimerContradicted)]
-    {
+    for times in ["later_backwards", "later_jumps"] {
         let run = untimed(driver, &layer, times, &["--no-counting"]);
         assert_eq!(run.devices[0].flags, [], "{times}");
         for measurement in &run.measurements {
-            assert!(flag::has(&measurement.flags, &tag), "{times}: {:?}", measurement.flags);
+            let told = flag::has(&measurement.flags, &Tag::TimerContradicted);
+            assert!(told, "{times}: {:?}", measurement.flags);
         }
     }
 }
