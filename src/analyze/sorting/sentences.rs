@@ -43,12 +43,9 @@ pub struct CrossoverRow {
     pub last: Vec<Option<f64>>,
 }
 
-/// Whole numbers from here on are told as interpolated, to two digits.
-const SMALL_MAX: f64 = 100.0;
-
 impl Crossover {
-    /// Words it for a curve: `from density = 0.27`, and of small whole numbers, which may lie nowhere between two points,
-    /// by these: `from between rounds = 16 and 24`.
+    /// Words it for a curve: `from density = 0.27`, and of whole numbers, which may lie nowhere between two points, by
+    /// these: `from between rounds = 16 and 24`.
     pub fn words(&self, curve: &SpeedCurve) -> String {
         let SpeedCurve { axis, axis_words: named, axis_is_whole, points, .. } = curve;
         let end = |point: Option<&(f64, f64)>| exact(point.map_or(0.0, |(x, _)| *x));
@@ -56,7 +53,7 @@ impl Crossover {
         // `inside` is the point beside it at which it pays.
         let place = |crossing: &Crossing, inside: usize, name: &str| {
             let [left, right] = crossing.between;
-            if !axis_is_whole || left >= SMALL_MAX {
+            if !axis_is_whole {
                 format!("{name}{}", rounded_text(crossing.value))
             } else if right - left <= 1.0 {
                 format!("{name}{}", exact(crossing.between[inside]))
