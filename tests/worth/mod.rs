@@ -39,6 +39,16 @@ const MISSED: [(&str, &str); 3] = [
     ),
 ];
 
+/// Shaders whose edit is another change than the one that the card tried, which is what its saving is of.
+const OTHER_EDITS: [&str; 6] = [
+    "scanner_with_escapes",
+    "near_pairs",
+    "tree_of_every_second",
+    "short_circuit",
+    "switch_nested",
+    "while_continue",
+];
+
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
     let checks: [(&str, fn()); 8] = [
@@ -86,7 +96,9 @@ fn causes_are_named() {
         .par_iter()
         .filter_map(|case| {
             let found = case.check(width(), &[|_| true]).remove(0);
-            let missed = !found.names(case.line) || !found.is_within(WITHIN);
+            let other = OTHER_EDITS.contains(&&*case.name);
+            let by_hand = i128::from(found.by_hand) == i128::from(found.said);
+            let missed = !found.names(case.line) || !found.is_within(WITHIN) || by_hand == other;
             missed.then(|| format!("{}: {} {}: {found:?}", case.name, case.rule, case.line))
         })
         .collect();
