@@ -94,7 +94,7 @@ pub fn marks(profile: &Profile, violations: &[Violation]) -> Vec<Mark> {
     marks.extend(advices(profile));
     let here = violations.iter().filter(|violation| violation.kernel == profile.kernel);
     for violation in here {
-        let message = format!("--fail-on is met: {violation}");
+        let message = format!("the condition is met: {violation}");
         let line = violation.line.unwrap_or(1);
         marks.push(mark(profile, line, "condition", Level::Error, message));
     }

@@ -152,7 +152,7 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
     for words in [
         "at every point",
         "at every point (to 64)",
-        "from between rounds = 64 and 256 (from 64)",
+        "from rounds between 64 and 256 (from 64)",
         "at no point (2 of 3 points)",
     ] {
         assert!(texts.iter().any(|text| text == words), "{words} in {texts:?}");

@@ -36,7 +36,7 @@ pub struct CrossoverTable {
 pub struct CrossoverRow {
     /// The value of each of the table's parameters.
     pub parameters: Vec<String>,
-    /// For each kernel where it crosses, worded as `from between n = 1,024 and 4,096`; `None` if it was
+    /// For each kernel where it crosses, worded as `from n between 1,024 and 4,096`; `None` if it was
     /// not measured at two values at least.
     pub crossovers: Vec<Option<String>>,
     /// For each kernel the speed-up at the last value of the axis.
@@ -45,7 +45,7 @@ pub struct CrossoverRow {
 
 impl Crossover {
     /// Words it for a curve: `from density = 0.27`, and of whole numbers, which may lie nowhere between two points, by
-    /// these: `from between rounds = 16 and 24`.
+    /// these: `from rounds between 16 and 24`.
     pub fn words(&self, curve: &SpeedCurve) -> String {
         let SpeedCurve { axis, axis_words: named, axis_is_whole, points, .. } = curve;
         let end = |point: Option<&(f64, f64)>| exact(point.map_or(0.0, |(x, _)| *x));
@@ -58,7 +58,7 @@ impl Crossover {
             } else if right - left <= 1.0 {
                 format!("{name}{}", exact(crossing.between[inside]))
             } else {
-                format!("between {name}{} and {}", exact(left), exact(right))
+                format!("{}between {} and {}", name.replace("= ", ""), exact(left), exact(right))
             }
         };
         let name = format!("{axis} = ");

@@ -93,13 +93,13 @@ fn crossovers_stand_in_one_table_and_one_sentence() {
     // By the formula: 2000 + 0.05 · 7.888 · n / 32 for the branches, and for sorted ones
     // 3 · 2000 + 0.05 · 1.2 · n / 32: equal where n = 382,800 or so, which lies between two powers of 4.
     let cells = &row(["equal", "8", "random"]).crossovers;
-    assert_eq!(cells[2].as_deref(), Some("from between n = 262,144 and 1,048,576"));
+    assert_eq!(cells[2].as_deref(), Some("from n between 262,144 and 1,048,576"));
     assert_eq!(cells[3].as_deref(), Some("at every n from 64 to 67,108,864"));
     let cells = &row(["equal", "8", "ordered"]).crossovers;
     assert_eq!(cells[2].as_deref(), Some("at no n from 64 to 67,108,864"));
     let sentences = crossover_sentences(&run);
     insta::assert_snapshot!(sentences.join("\n"), @r#"
-    On NVIDIA H200 (Vulkan), against sort/divergent (arms=equal, classes=8, input=random, work=512): separate and separate_before pay from between n = 1,048,576 and 4,194,304; sorted pays from between n = 262,144 and 1,048,576; sorted_before pays at every n from 64 to 67,108,864.
+    On NVIDIA H200 (Vulkan), against sort/divergent (arms=equal, classes=8, input=random, work=512): separate and separate_before pay from n between 1,048,576 and 4,194,304; sorted pays from n between 262,144 and 1,048,576; sorted_before pays at every n from 64 to 67,108,864.
     "#);
 }
 
@@ -130,9 +130,9 @@ fn a_remedy_may_have_a_parameter_that_its_baseline_lacks() {
     let start =
         "On NVIDIA H200 (Vulkan), against sort/divergent (arms=equal, input=random, work=512): ";
     assert!(sentences[0].starts_with(start), "{sentences:?}");
-    let separate = "separate (classes=8) and separate_before (classes=8) pay from between n = ";
+    let separate = "separate (classes=8) and separate_before (classes=8) pay from n between ";
     assert!(sentences[0].contains(separate), "{sentences:?}");
-    assert!(sentences[0].contains("; sorted pays from between n = "), "{sentences:?}");
+    assert!(sentences[0].contains("; sorted pays from n between "), "{sentences:?}");
     // A row where a number of classes is told, and one where none is.
     let table = &crossover_tables(&run)[0];
     assert_eq!((table.parameters.as_slice(), table.rows.len()), (&["classes".to_owned()][..], 2));
@@ -298,8 +298,8 @@ fn crossovers_have_two_digits_and_ranges_all() {
         crossover(&curve).words(&curve)
     };
     let [from, up_to] = [[(16.0, 0.5), (24.0, 2.0)], [(16.0, 2.0), (24.0, 0.5)]];
-    assert_eq!(words("rounds", &from), "from between rounds = 16 and 24");
-    assert_eq!(words("rounds", &up_to), "up to between rounds = 16 and 24");
+    assert_eq!(words("rounds", &from), "from rounds between 16 and 24");
+    assert_eq!(words("rounds", &up_to), "up to rounds between 16 and 24");
     assert_eq!(words("rounds", &[(16.0, 0.5), (17.0, 2.0)]), "from rounds = 17");
     assert_eq!(words("rounds", &[(16.0, 2.0), (17.0, 0.5)]), "up to rounds = 16");
     let middle = [(1.0, 0.5), (2.0, 2.0), (8.0, 0.5)];
