@@ -79,7 +79,7 @@ pub fn prepare_affordable(
 }
 
 /// How many elements each invocation takes, where the grid is lanescope's choice: of 1, 2, 4 and 8 the least with which a
-/// launch of a few workgroups stays within its buffers; 1 where it never does.
+/// launch of a few workgroups stays within its buffers, and with a workgroup more does not; else 1.
 fn elements_each(
     request: &ProfileRequest,
     prepared: &Prepared,
@@ -94,8 +94,8 @@ fn elements_each(
         return 1;
     }
     let n = u64::from(interface.workgroup_size[0]) * u64::from(EACH_MAX);
-    let mut stays_within = |each: u32| {
-        let workgroups = Some([EACH_MAX / each, 1, 1]);
+    let mut stays_within = |workgroups: u32| {
+        let workgroups = Some([workgroups, 1, 1]);
         let few = ProfileRequest { n: Some(n), workgroups, ..request.clone() };
         let launch = prepare(&few, read).ok()?.launch;
         let counted = simulator.count_once(&launch, &CountRequest::once(Method::Executed)).ok()?;
@@ -104,11 +104,14 @@ fn elements_each(
     };
     let mut each = 1;
     while each <= EACH_MAX {
-        match stays_within(each) {
-            Some(true) => return each,
+        match stays_within(EACH_MAX / each) {
+            // With one workgroup more it must not: else it is a few elements at the end that are the shader's fault.
+            Some(true) if each == 1 || stays_within(EACH_MAX / each + 1) == Some(false) => {
+                return each;
+            }
             Some(false) => each *= 2,
             // What cannot be counted is reported when the launch is run.
-            None => return 1,
+            Some(true) | None => return 1,
         }
     }
     1
@@ -157,6 +160,8 @@ mod tests {
             ("a[id.x] += 1.0;", 65_536),
             ("a[2u * id.x] += a[2u * id.x + 1u];", 32_768),
             ("for (var k = 0u; k < 4u; k++) { a[id.x * 4u + k] += 1.0; }", 16_384),
+            // One past the end is the shader's fault, however many invocations there are.
+            ("a[id.x + 1u] = 1.0;", 65_536),
             // Past the end whatever the number of invocations is.
             ("a[id.x + arrayLength(&a)] = 1.0;", 65_536),
         ] {
