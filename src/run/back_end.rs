@@ -27,6 +27,8 @@ pub struct BackEnd {
     pub places: Places,
     /// Whether a device is opened in a child process, which alone is lost with it, rather than here.
     pub in_child: bool,
+    /// Whether its devices compile what will be counted before it is counted, where they are told.
+    pub compiles_ahead: bool,
     /// What the child that opens a place has in its environment, beside its parent's; a driver reads
     /// it before anything can be said to it. Else why the place cannot be opened.
     pub environment: Environment,

@@ -27,6 +27,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
             json: "adapters",
         },
         in_child: true,
+        compiles_ahead: false,
         environment: |_| Ok(Vec::new()),
         hardware: None,
         open: |place, options| {
@@ -46,6 +47,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
             json: "cuda",
         },
         in_child: true,
+        compiles_ahead: true,
         environment: |_| Ok(Vec::new()),
         hardware: Some(HardwareCounters {
             available: |place| cuda::collect::available(number("cuda", place)?),
@@ -72,6 +74,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
             missing: || None,
         },
         in_child: false,
+        compiles_ahead: false,
         environment: |_| Ok(Vec::new()),
         hardware: None,
         open: |place, options| {
@@ -96,6 +99,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
             missing: radv::missing,
         },
         in_child: true,
+        compiles_ahead: false,
         environment: radv::environment_of,
         hardware: None,
         open: radv::open,

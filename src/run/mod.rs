@@ -6,6 +6,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `ahead` | launches that are worked on before they are asked for, several at once |
 //! | [`back_end`] | what a back end is |
 //! | [`backends`] | the back ends, a row each: which devices, how opened, what they give |
 //! | [`cuda`] | the only place that sees cudarc: NVIDIA's GPUs through CUDA |
@@ -27,6 +28,7 @@
 //! | [`wgpu`] | the only place that sees wgpu |
 //! | [`worker`] | the child process that owns a device, and the `Runner` that speaks to it |
 
+mod ahead;
 pub mod back_end;
 #[cfg(feature = "devices")]
 pub mod backends;
@@ -74,6 +76,7 @@ use crate::record::{
     Trace,
 };
 use crate::units::{Nanoseconds, Width};
+pub use ahead::launches_at_once;
 
 /// A device that runs launches.
 pub trait Runner {

@@ -3,7 +3,6 @@
 //! Input: launches. Output: counts, histograms and verdicts. It takes no time: a simulator's speed
 //! says nothing of a GPU's.
 
-mod ahead;
 mod arranged;
 mod checked;
 mod look;
@@ -14,6 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ahead::{Ahead, bytes};
 use super::clock::Stopwatch;
 use super::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
 use super::{CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, caught};
@@ -31,7 +31,6 @@ use crate::simulate::{
 use crate::units::Width;
 use trace::Tracer;
 
-pub use ahead::launches_at_once;
 pub use arranged::{Changed, Contents, Dispatched};
 pub use look::{LOOKED_AT_MAX, WATCHED_OPERATIONS};
 
@@ -55,7 +54,7 @@ pub struct SimulatorRunner {
     device: Device,
     config: Config,
     memory_bytes_max: u64,
-    ahead: ahead::Ahead,
+    ahead: Ahead<Result<Counted, RunError>>,
 }
 
 impl SimulatorRunner {
@@ -99,7 +98,7 @@ impl SimulatorRunner {
             threads: None,
             zero_workgroup_memory: true,
         };
-        Self { device, config, memory_bytes_max: MEMORY_BYTES_MAX, ahead: ahead::Ahead::default() }
+        Self { device, config, memory_bytes_max: MEMORY_BYTES_MAX, ahead: Ahead::new(bytes) }
     }
 
     /// Makes what a shader must not do (see [`ReportKind`]) fail its
@@ -279,7 +278,7 @@ impl Runner for SimulatorRunner {
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
         if request.runs == 1 {
-            let mut ahead = std::mem::take(&mut self.ahead);
+            let mut ahead = std::mem::replace(&mut self.ahead, Ahead::new(bytes));
             notice();
             let taken = ahead.take(launch, request, || {
                 let simulator = self.without_announced();
@@ -337,7 +336,7 @@ impl SimulatorRunner {
             device: self.device.clone(),
             config: self.config,
             memory_bytes_max: self.memory_bytes_max,
-            ahead: ahead::Ahead::default(),
+            ahead: Ahead::new(bytes),
         }
     }
 

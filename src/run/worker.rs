@@ -17,7 +17,7 @@ pub use drivers::{Lister, list};
 pub use message::{Reply, WorkerRequest};
 pub use process::WorkerOptions;
 
-use super::back_end::{CountersPart, OpenOptions, WarmUpRule};
+use super::back_end::{BackEnd, CountersPart, OpenOptions, WarmUpRule};
 use super::backends;
 use super::self_test;
 use super::{Collected, CountRequest, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
@@ -177,6 +177,18 @@ impl WorkerRunner {
 impl Runner for WorkerRunner {
     fn device(&self) -> &Device {
         &self.device
+    }
+
+    fn announce(&mut self, launches: &[&Launch], request: &CountRequest) {
+        let compiles = |(back_end, _): (&BackEnd, &str)| back_end.compiles_ahead;
+        if !backends::by_id(&self.device.id).is_ok_and(compiles) {
+            return;
+        }
+        let launches = launches.iter().copied().cloned().collect();
+        let request = WorkerRequest::Announce { launches, request: *request };
+        // A child that fails here says so when it is to count.
+        let asked = self.worker.ask(&request);
+        drop(asked.and_then(|()| self.hear("compiling")));
     }
 
     fn count(

@@ -5,11 +5,12 @@
 //! no NVRTC). A grid that is worked out on the device is read back first. A sample is one graph: the
 //! work untimed, then the same work between events.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use super::device::{CudaDevice, CudaKernel, compile_ahead};
+use super::device::{CudaDevice, CudaKernel, Images, compile_ahead};
 use super::driver::{
     self, Argument, DriverBuffer, GRID_MAX, LoadedKernel, Recorded, WORKGROUP_BYTES_MAX,
 };
@@ -22,7 +23,8 @@ use crate::kernel::Launch;
 use crate::record::{Backend, Device, DeviceKind, Gives};
 use crate::run::back_end::WarmUpRule;
 use crate::run::gpu::{
-    Buffers, Clock, Gpu, GpuDispatch, GpuLimits, GpuRunner, GpuSample, Grid, Shader, Slot, Uses,
+    Buffers, Clock, Compiler, Gpu, GpuDispatch, GpuLimits, GpuRunner, GpuSample, Grid, Shader,
+    Slot, Uses,
 };
 use crate::run::probes::words;
 use crate::run::sampling::Ticks;
@@ -95,6 +97,18 @@ impl CudaDevice {
         };
         work.iter().map(launch).collect()
     }
+}
+
+/// A shader in CUDA C++.
+fn translation(shader: &Shader<'_>) -> Result<Translated, RunError> {
+    let options = options(shader.trusted, shader.zero_memory);
+    caught("translation", shader.file(), || {
+        let program = shader.program;
+        let module = shader.counting.map_or(program.module(), Instrumented::module);
+        let info = shader.counting.map_or(program.info(), Instrumented::info);
+        translate::cuda(module, info, program.text(), &options)
+            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
+    })
 }
 
 /// What a translation's parameters are on this device, where `buffer` gives the one at a binding.
@@ -193,14 +207,7 @@ impl Gpu for CudaDevice {
         shader: &Shader<'_>,
         slots: &[Slot<'_, Rc<DriverBuffer>>],
     ) -> Result<CudaKernel, RunError> {
-        let options = options(shader.trusted, shader.zero_memory);
-        let translated = caught("translation", shader.file(), || {
-            let program = shader.program;
-            let module = shader.counting.map_or(program.module(), Instrumented::module);
-            let info = shader.counting.map_or(program.info(), Instrumented::info);
-            translate::cuda(module, info, program.text(), &options)
-                .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
-        })?;
+        let translated = translation(shader)?;
         let image = self.image(&translated)?;
         let kernel = self.driver.load(&image, &translated.kernel)?;
         let buffer = |group: u32, binding: u32| {
@@ -215,6 +222,16 @@ impl Gpu for CudaDevice {
         let bound = slots.iter().map(|slot| Rc::clone(slot.buffer)).collect();
         let (function, block) = (translated.kernel, translated.block);
         Ok(CudaKernel { kernel, image, function, arguments, block, _bound: bound })
+    }
+
+    fn compiler(&self) -> Option<Compiler> {
+        let (nvrtc, images) = (Arc::clone(self.nvrtc.as_ref().ok()?), Arc::clone(&self.images));
+        let capability = self.driver.facts.capability;
+        Some(Arc::new(move |shader| {
+            if let Ok(translated) = translation(shader) {
+                images.compile(&nvrtc, &translated.source, capability).ok();
+            }
+        }))
     }
 
     fn compile_native(
@@ -286,7 +303,7 @@ impl CudaRunner {
 /// Opens a device, and says what the driver says of it. Meanwhile what it is `probed` with is compiled.
 fn open(number: usize, assembles: bool, probed: bool) -> Result<(CudaDevice, Device), RunError> {
     let facts = driver::find(number)?;
-    let nvrtc = Nvrtc::load();
+    let nvrtc = Nvrtc::load().map(Arc::new);
     let ahead = || match (&nvrtc, probed) {
         (Ok(nvrtc), true) => {
             compile_ahead(nvrtc, probe::sources().unwrap_or_default(), facts.capability)
@@ -307,7 +324,7 @@ fn open(number: usize, assembles: bool, probed: bool) -> Result<(CudaDevice, Dev
         gives: Some(GIVES),
         name: facts.name.clone(),
         vendor: "NVIDIA".to_owned(),
-        driver: describe(&facts, nvrtc.as_ref().ok()),
+        driver: describe(&facts, nvrtc.as_deref().ok()),
         backend: Backend::Cuda,
         cpu_driver: false,
         subgroup_width_min: width,
@@ -328,7 +345,7 @@ fn open(number: usize, assembles: bool, probed: bool) -> Result<(CudaDevice, Dev
         flags: Vec::new(),
     };
     let now_ns = Cell::new(0);
-    let images = RefCell::new(images);
+    let images = Arc::new(Images::new(images));
     Ok((CudaDevice { driver: gpu, nvrtc, images, assembles, now_ns }, device))
 }
 

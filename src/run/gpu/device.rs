@@ -9,6 +9,7 @@ use super::Gpu;
 use super::inputs::Inputs;
 use super::warm::WarmUp;
 use crate::record::Device;
+use crate::run::ahead::Ahead;
 use crate::run::sampling::Timer;
 
 /// A GPU, or a CPU driver, behind an interface.
@@ -19,6 +20,8 @@ pub struct GpuRunner<G: Gpu> {
     pub(super) inputs: RefCell<Inputs<G::Buffer>>,
     /// What warms the device up; nothing on CPU drivers, which have none of their own.
     pub(super) warm_up: Option<WarmUp<G>>,
+    /// What is compiled while the launches before it are counted.
+    pub(super) ahead: Ahead<()>,
 }
 
 impl<G: Gpu> std::fmt::Debug for GpuRunner<G> {
@@ -30,7 +33,9 @@ impl<G: Gpu> std::fmt::Debug for GpuRunner<G> {
 impl<G: Gpu> GpuRunner<G> {
     /// A device of which nothing is measured.
     pub(in crate::run) fn unprobed(gpu: G, device: Device) -> Self {
-        Self { gpu, device, timer: None, inputs: RefCell::default(), warm_up: None }
+        // What is compiled takes no memory of the launch.
+        let ahead = Ahead::new(|_| 0);
+        Self { gpu, device, timer: None, inputs: RefCell::default(), warm_up: None, ahead }
     }
 
     /// Whether the driver may choose another width for each module.

@@ -6,9 +6,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use super::{
-    Clock, Gpu, GpuDispatch, GpuLimits, GpuRunner, GpuSample, Grid, Shader, Slot, Stamps, Uses,
+    Clock, Compiler, Gpu, GpuDispatch, GpuLimits, GpuRunner, GpuSample, Grid, Shader, Slot, Stamps,
+    Uses,
 };
 use crate::record::{Device, DeviceKind};
 use crate::run::back_end::WarmUpRule;
@@ -46,6 +48,8 @@ pub(super) struct FakeGpu {
     pub(super) lost_at: Cell<Option<u32>>,
     /// From the playing of this number on, its timestamps tell a tenth of a per mille of the time.
     pub(super) lies_from: Cell<Option<u32>>,
+    /// The entry points that were compiled ahead, in the order of their names; nothing where none are.
+    pub(super) compiled_ahead: Option<Arc<Mutex<Vec<String>>>>,
     played: Cell<u32>,
 }
 
@@ -211,6 +215,16 @@ impl Gpu for FakeGpu {
             compiled: Compiled::new(&program).unwrap(),
             immediates: shader.immediates.to_vec(),
             bound: slots.iter().map(|s| (s.group, s.binding, Rc::clone(s.buffer))).collect(),
+        }))
+    }
+
+    fn compiler(&self) -> Option<Compiler> {
+        let list = Arc::clone(self.compiled_ahead.as_ref()?);
+        Some(Arc::new(move |shader| {
+            let how = if shader.counting.is_some() { "counting" } else { "plain" };
+            let mut list = list.lock().unwrap();
+            list.push(format!("{how} {}", shader.entry_point()));
+            list.sort();
         }))
     }
 

@@ -12,6 +12,7 @@ use super::{Gpu, Grid, Shader, Slot, SlotKind, TextureUses, Uses};
 use crate::instrument::{CounterScheme, Instrumented, Options};
 use crate::kernel::{Dispatch, Launch, TexelFill, Workgroups, generate::Fill};
 use crate::program::{Binding, Bound, BoundSampler, BoundTexture, Program};
+use crate::record::Device;
 use crate::run::counting::{
     COUNTER_BYTES_MAX, Outputs, find_written, instrument, known_workgroups,
 };
@@ -31,6 +32,49 @@ pub(in crate::run) type Buffers<B> = BTreeMap<String, B>;
 pub(super) struct Counters<B> {
     pub(super) instrumented: Instrumented,
     pub(super) buffer: B,
+}
+
+/// The widths that counters are made for.
+#[derive(Clone, Copy)]
+pub(super) struct Widths {
+    run: Option<Width>,
+    widest: u32,
+}
+
+impl Widths {
+    pub(super) fn of(device: &Device) -> Self {
+        let widest = [device.subgroup_width_max, device.subgroup_width_run];
+        // A driver that reports too narrow a width must not write past the histogram's end.
+        let widest = widest.iter().flatten().map(|width| width.lanes()).max().unwrap_or(1);
+        Self { run: device.subgroup_width_run, widest }
+    }
+
+    /// How a dispatch of so many workgroups is instrumented.
+    pub(super) fn options(self, workgroups: &Workgroups, method: CounterScheme) -> Options {
+        let subgroup_width_max = match method {
+            CounterScheme::Estimated => self.run.map_or(WIDTH_ASSUMED, Width::lanes),
+            CounterScheme::Executed | CounterScheme::Histogram | CounterScheme::Derived => {
+                self.widest
+            }
+        };
+        let workgroups = known_workgroups(workgroups);
+        Options { method, subgroup_width_max, counter_bytes_max: COUNTER_BYTES_MAX, workgroups }
+    }
+}
+
+/// A dispatch's shader, plain or counting.
+pub(super) fn shader<'a>(
+    launch: &'a Launch,
+    program: &'a Program,
+    counting: Option<&'a Instrumented>,
+) -> Shader<'a> {
+    Shader {
+        program,
+        counting,
+        trusted: launch.trusted,
+        zero_memory: launch.workgroup_memory_zeroed,
+        immediates: &launch.immediates,
+    }
 }
 
 impl<G: Gpu> GpuRunner<G> {
@@ -222,23 +266,8 @@ impl<G: Gpu> GpuRunner<G> {
         workgroups: &Workgroups,
         method: CounterScheme,
     ) -> Result<Counters<G::Buffer>, RunError> {
-        let widest = [self.device.subgroup_width_max, self.device.subgroup_width_run];
-        // A driver that reports too narrow a width must not write past the histogram's end.
-        let widest = widest.iter().flatten().map(|width| width.lanes()).max().unwrap_or(1);
-        let options = Options {
-            method,
-            subgroup_width_max: match method {
-                CounterScheme::Estimated => {
-                    self.device.subgroup_width_run.map_or(WIDTH_ASSUMED, Width::lanes)
-                }
-                CounterScheme::Executed | CounterScheme::Histogram | CounterScheme::Derived => {
-                    widest
-                }
-            },
-            counter_bytes_max: COUNTER_BYTES_MAX,
-            workgroups: known_workgroups(workgroups),
-        };
-        let instrumented = instrument(program, &options)?;
+        let widths = Widths::of(&self.device);
+        let instrumented = instrument(program, &widths.options(workgroups, method))?;
         let size = instrumented.counters().size;
         let buffer = self.gpu.buffer("counters", size, Uses::default())?;
         Ok(Counters { instrumented, buffer })
@@ -258,14 +287,8 @@ impl<G: Gpu> GpuRunner<G> {
             let (group, binding) = (place.group, place.binding);
             slots.push(Slot { group, binding, kind: SlotKind::ReadWrite, buffer });
         }
-        let shader = Shader {
-            program,
-            counting: counters.map(|counters| &counters.instrumented),
-            trusted: launch.trusted,
-            zero_memory: launch.workgroup_memory_zeroed,
-            immediates: &launch.immediates,
-        };
-        self.gpu.compile(&shader, &slots)
+        let counting = counters.map(|counters| &counters.instrumented);
+        self.gpu.compile(&shader(launch, program, counting), &slots)
     }
 
     /// A grid as the device takes it: read back where it does not take it from a buffer.

@@ -11,12 +11,14 @@
 //! | `runner` | what it does: which launch is counted and timed when |
 //! | `launches` | a launch's buffers, kernels and grids |
 //! | `inputs` | contents that stay on the device from launch to launch |
+//! | `ahead` | launches that are compiled before they are counted or timed |
 //! | `counted` | launches with counters |
 //! | `timed` | launches between timestamps |
 //! | `stages` | single dispatches between timestamps |
 //! | `warm` | warms the device up before timing |
 //! | `probe` | what is measured of the device itself |
 
+mod ahead;
 mod counted;
 mod device;
 mod inputs;
@@ -33,7 +35,7 @@ mod fake;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::instrument::Instrumented;
 use crate::kernel::Launch;
@@ -48,6 +50,9 @@ pub(crate) use counted::resident_counter;
 pub use device::GpuRunner;
 pub(super) use launches::Buffers;
 pub(super) use timed::Prepared;
+
+/// Compiles a shader ahead, on any thread; one that is refused says so when it is compiled for good.
+pub type Compiler = Arc<dyn Fn(&Shader<'_>) + Send + Sync>;
 
 /// An open device, as its interface gives it. Everything is done in the order of the calls; what
 /// reads waits for what was submitted before.
@@ -161,6 +166,12 @@ pub trait Gpu: Sized {
         shader: &Shader<'_>,
         slots: &[Slot<'_, Self::Buffer>],
     ) -> Result<Self::Kernel, RunError>;
+
+    /// What compiles shaders on other threads, so that [`Gpu::compile`] has less to do; nothing where a device
+    /// gains nothing by it.
+    fn compiler(&self) -> Option<Compiler> {
+        None
+    }
 
     /// Compiles the dispatches of a launch that is not written in WGSL, in order.
     ///

@@ -92,6 +92,9 @@ impl<G: Gpu> GpuRunner<G> {
         let mut all = Vec::new();
         for (index, launch) in launches.iter().enumerate() {
             notice(index);
+            if !*lost && counting.is_none() {
+                self.compile_plain(launches, index);
+            }
             let prepared =
                 if *lost { Err(interrupted_error()) } else { self.prepare(launch, counting) };
             *lost |= prepared.as_ref().is_err_and(|error| error.kind.ends_device());
@@ -121,12 +124,17 @@ impl<G: Gpu> Runner for GpuRunner<G> {
         &self.device
     }
 
+    fn announce(&mut self, launches: &[&Launch], request: &CountRequest) {
+        self.announce_counting(launches, request);
+    }
+
     fn count(
         &mut self,
         launch: &Launch,
         request: &CountRequest,
         notice: &mut dyn FnMut(),
     ) -> Result<Vec<Counted>, RunError> {
+        self.compile_counting(launch, request, notice);
         let Some((method, width)) = self.method(launch, request)? else {
             return (0..request.runs).map(|_| self.run_uncounted(launch)).collect();
         };

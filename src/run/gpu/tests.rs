@@ -1,6 +1,7 @@
 //! What is done with launches on any GPU, on one that is not there.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::fake::{FakeGpu, STAMP_NS, STEP_NS, WIDTH, content, runner};
@@ -276,4 +277,32 @@ fn kernels_of_the_catalogue_are_timed_and_verified() {
     let timed = times.into_iter().next().unwrap().unwrap().unwrap();
     assert_eq!(timed.checked.output, Output::Verified);
     assert!(timed.time.is_some() && timed.dispatches.is_empty());
+}
+
+#[test]
+fn what_is_announced_is_compiled_once_before_it_is_counted_and_timed_launches_together() {
+    let mut device = runner(false);
+    let launches = [launch(), Launch { kernel: "tests/same".to_owned(), ..launch() }];
+    let request = CountRequest::once(Method::Executed);
+    let unannounced: Vec<_> =
+        launches.iter().map(|launch| device.count_once(launch, &request).unwrap()).collect();
+    let list = Arc::new(Mutex::new(Vec::new()));
+    device.gpu.compiled_ahead = Some(Arc::clone(&list));
+    device.announce(&launches.each_ref(), &request);
+    let taken = || std::mem::take(&mut *list.lock().unwrap());
+    for (launch, expected) in launches.iter().zip(unannounced) {
+        assert_eq!(device.count_once(launch, &request).unwrap(), expected);
+    }
+    let twice = |how: &str| {
+        let points = ["add", "add", "plan", "plan", "start", "start"];
+        points.map(|point| format!("{how} {point}"))
+    };
+    assert_eq!(taken(), twice("counting"));
+    // One that was not announced is compiled where it is counted.
+    device.count_once(&launches[0], &request).unwrap();
+    assert!(taken().is_empty());
+    for timed in device.time(&launches, &options(), &mut |_| {}) {
+        assert!(timed.unwrap().unwrap().time.is_some());
+    }
+    assert_eq!(taken(), twice("plain"));
 }

@@ -13,6 +13,7 @@ use crate::program::Program;
 use crate::record::{
     AccessCost, BarrierWait, Cost, DataRace, DispatchMemory, MemoryUse, RaceSide, Touching,
 };
+use crate::run::ahead::{Ahead, bytes};
 use crate::run::launched::programs;
 use crate::run::{RunError, RunErrorKind};
 use crate::simulate::{
@@ -147,7 +148,7 @@ impl SimulatorRunner {
             device: self.device.clone(),
             config: crate::simulate::Config { threads: Some(1), strict: false, ..self.config },
             memory_bytes_max: self.memory_bytes_max,
-            ahead: super::ahead::Ahead::default(),
+            ahead: Ahead::new(bytes),
         };
         alone.dispatch(launch, program, workgroups, 0, buffers, watch).map(|_| ())
     }

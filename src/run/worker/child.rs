@@ -110,6 +110,13 @@ fn answer(request: WorkerRequest, held: &mut Held, output: &mut impl Write) -> i
             }
             Err(error) => Reply::Failed(error),
         },
+        WorkerRequest::Announce { launches, request } => match runner.as_mut() {
+            None => Reply::Failed(closed_error()),
+            Some(runner) => {
+                runner.announce(&launches.iter().collect::<Vec<_>>(), &request);
+                Reply::Announced
+            }
+        },
         WorkerRequest::Count { launch, request } => match runner.as_mut() {
             None => Reply::Failed(closed_error()),
             Some(runner) => return count(&mut **runner, &launch, &request, output),

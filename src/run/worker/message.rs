@@ -31,6 +31,13 @@ pub enum WorkerRequest {
         /// How.
         options: OpenOptions,
     },
+    /// Say what will be counted next, where the device makes use of it: answered with [`Reply::Announced`].
+    Announce {
+        /// What will be run, in order.
+        launches: Vec<Launch>,
+        /// How.
+        request: CountRequest,
+    },
     /// Count: answered with any number of [`Reply::Counting`], then [`Reply::Counted`] or
     /// [`Reply::Failed`].
     Count {
@@ -80,6 +87,8 @@ pub enum Reply {
     Listed(Listing),
     /// The device is open.
     Opened(Box<Device>),
+    /// What will be counted is known.
+    Announced,
     /// Counting's results, one a run.
     Counted(Vec<Counted>),
     /// What hardware counters gave.
