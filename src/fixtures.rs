@@ -446,6 +446,6 @@ pub(crate) fn random_words() -> Fill {
 
 /// Returns what `lanescope profile` recorded of a shader on an H200, hardware counters included.
 pub(crate) fn counters() -> Run {
-    let text = include_str!("fixtures/counters.json");
-    crate::store::decode(text.as_bytes(), std::path::Path::new("counters.json")).expect("a record")
+    let packed = include_bytes!("fixtures/counters.json.xz");
+    crate::store::decode(packed, std::path::Path::new("counters.json.xz")).expect("a record")
 }

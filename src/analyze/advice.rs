@@ -27,7 +27,7 @@ use indexmap::IndexMap;
 
 use super::names::{list_text, short_name};
 use super::profile::{DeviceProfile, Profile};
-use crate::record::{Tag, flag};
+use crate::record::Tag;
 use crate::units::text;
 pub use card::{Advice, GAIN_SHARE_MIN};
 pub use cards::{looked_at, remarks};
@@ -62,7 +62,7 @@ pub fn advice_of(profile: &Profile) -> Vec<Advice> {
 /// may have been: how many lanes the shader keeps is not known there, and not said.
 pub fn profile_overview(profile: &Profile, advice: &[Advice]) -> Vec<String> {
     let counted = || profile.devices.iter().filter(|device| !device.lines.is_empty());
-    let whole = || counted().filter(|device| !is_cut_off(device));
+    let whole = || counted().filter(|device| !device.is_cut_off());
     let name = short_name(&profile.kernel);
     let cut = cut_off(profile);
     let lanes = whole().filter_map(|device| {
@@ -85,11 +85,6 @@ pub fn profile_overview(profile: &Profile, advice: &[Advice]) -> Vec<String> {
     let trust = (!trust.is_empty()).then(|| format!("How far to trust the counts: {trust}."));
     let first = find_first(advice).map(describe_first);
     cut.into_iter().chain([lanes, waste, first, trust].into_iter().flatten()).collect()
-}
-
-/// Whether a device left a loop by itself, or may have.
-fn is_cut_off(device: &DeviceProfile) -> bool {
-    [Tag::LoopCutOff, Tag::LoopMayBeCutOff].iter().any(|tag| flag::has(&device.flags, tag))
 }
 
 /// Where devices left loops by themselves, or may have, a sentence each.

@@ -82,7 +82,7 @@ pub use memory::{MemoryRow, MemoryView, Over, memory_view};
 pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, labels_with_width, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined_rows};
-pub use overview::{Miss, MissGroup, has_sweeps, misses, opening, overview};
+pub use overview::{Miss, MissGroup, first_family, has_sweeps, misses, opening, overview};
 pub use parts::{SheetWord, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};

@@ -100,6 +100,15 @@ pub fn opening(run: &Run, summary: &Summary) -> Vec<String> {
     told.map(|(launches, _)| launches).into_iter().chain(found).collect()
 }
 
+/// The family whose times [`overview`] begins with; `None` where it begins with something else.
+pub fn first_family(run: &Run, summary: &Summary) -> Option<String> {
+    if width_sentences(run).is_empty() && has_sweeps(run) {
+        return None;
+    }
+    let (row, ratio) = find_largest_ratio(summary.devices.first()?)?;
+    is_notable(ratio.median).then(|| family(&row.kernel).to_owned())
+}
+
 /// The most figures of sweeps that an overview is about.
 const SWEEPS_MAX: usize = 2;
 
@@ -311,19 +320,22 @@ fn find_certain_ratios(
     })
 }
 
-/// The largest ratio of times on a device, beside what counting predicts.
-fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
+/// The largest ratio of times on a device that differs from 1 for certain, of the most usual launches where these show
+/// anything.
+fn find_largest_ratio(device: &DeviceSummary) -> Option<(&SummaryRow, &PairedRatio)> {
     let size = |ratio: &PairedRatio| ratio.median.ln().abs();
     let largest = |most_unusual: usize| {
         find_certain_ratios(device)
             .filter(|(row, _)| row.unusual <= most_unusual)
             .max_by(|a, b| size(a.1).total_cmp(&size(b.1)))
     };
-    // Of the most usual launches, where these show anything.
     let least = find_certain_ratios(device).map(|(row, _)| row.unusual).min()?;
-    let (row, ratio) = largest(least)
-        .filter(|(_, ratio)| is_notable(ratio.median))
-        .or_else(|| largest(usize::MAX))?;
+    largest(least).filter(|(_, ratio)| is_notable(ratio.median)).or_else(|| largest(usize::MAX))
+}
+
+/// The largest ratio of times on a device, beside what counting predicts.
+fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
+    let (row, ratio) = find_largest_ratio(device)?;
     if !is_notable(ratio.median) {
         return Some(format!(
             "On {} no ratio of times is notable: of those that differ measurably from 1 none does by {} or more.",

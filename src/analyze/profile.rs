@@ -202,6 +202,11 @@ impl DeviceProfile {
     pub fn no_subgroups(&self) -> bool {
         flag::has(&self.flags, &Tag::NoSubgroups)
     }
+
+    /// Whether the device left a loop by itself, or may have.
+    pub fn is_cut_off(&self) -> bool {
+        [Tag::LoopCutOff, Tag::LoopMayBeCutOff].iter().any(|tag| flag::has(&self.flags, tag))
+    }
 }
 
 /// One line on one device, all dispatches together.

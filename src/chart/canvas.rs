@@ -264,7 +264,34 @@ pub(super) fn draw(
             other => other.to_string(),
         })
         .collect();
-    Ok(svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1))
+    let root = format!("<svg role=\"img\" aria-label=\"{label}\" font-family=\"sans-serif\" ");
+    Ok(compact(&svg).replacen("<svg ", &root, 1))
+}
+
+/// Attributes of elements that say what holds anyway: by SVG's defaults, or by what the root says of the font.
+const IMPLIED: [&str; 4] =
+    [" font-family=\"sans-serif\"", " opacity=\"1\"", " text-anchor=\"start\"", " stroke=\"none\""];
+
+/// The same drawing in about two thirds of the bytes: without what is [`IMPLIED`] and without the line breaks in texts.
+fn compact(svg: &str) -> String {
+    let mut short = String::with_capacity(svg.len());
+    for part in svg.split_inclusive('<') {
+        // What stands before the tag's end is the tag; texts hold no "<".
+        let (tag, text) = part.split_once('>').unwrap_or((part, ""));
+        let mut tag = tag.to_owned();
+        for implied in IMPLIED {
+            tag = tag.replace(implied, "");
+        }
+        short.push_str(&tag);
+        if part.contains('>') {
+            short.push('>');
+            match tag.starts_with("text ") {
+                true => short.push_str(&text.replacen('\n', "", 1).replacen("\n<", "<", 1)),
+                false => short.push_str(text),
+            }
+        }
+    }
+    short
 }
 
 impl Canvas<'_> {
@@ -411,6 +438,14 @@ fn to_chart_error(error: impl std::fmt::Display) -> ChartError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_implied_is_left_out_of_tags_alone() {
+        let long = "<svg>\n<rect x=\"1\" opacity=\"1\" fill=\"#FFF\" stroke=\"none\"/>\n<text x=\"2\" text-anchor=\"start\" \
+                    font-family=\"sans-serif\" opacity=\"0.5\">\na &lt; b > c stroke=\"none\"\n</text>\n</svg>";
+        let short = "<svg>\n<rect x=\"1\" fill=\"#FFF\"/>\n<text x=\"2\" opacity=\"0.5\">a &lt; b > c stroke=\"none\"</text>\n</svg>";
+        assert_eq!(compact(long), short);
+    }
 
     #[test]
     fn words_in_every_series_colour_can_be_read_on_white() {

@@ -38,7 +38,7 @@ pub(super) fn figure(part: &SummaryPart, plot_max: i32) -> BarFigure {
     BarFigure {
         title: title("Mean active lanes", part),
         subtitle: subtitle(shown, part, |_| true),
-        x_label: "mean active lanes of a subgroup's width (%)".to_owned(),
+        x_label: "efficiency: mean active lanes / width (%)".to_owned(),
         series: series(part, |_| true),
         tick_label: any(part, |row| find_unexpected(row).is_some())
             .then(|| "expected, where it differs by over 1 %".to_owned()),

@@ -104,6 +104,8 @@ pub struct Figure {
     pub name: String,
     /// What it shows.
     pub drawing: Drawing,
+    /// Whether it is the first form of several that stand side by side.
+    pub begins_row: bool,
 }
 
 /// What a figure shows.
@@ -135,6 +137,42 @@ pub enum Drawing {
     Curves(CurveTable),
     /// Lanes along time.
     Trace(TraceSheet),
+}
+
+impl Drawing {
+    /// The family whose kernels it sets beside one another, bar by bar.
+    fn family_of_bars(&self) -> Option<&str> {
+        match self {
+            Self::Lanes(part, _) | Self::Ratios(part, _) => Some(&part.family),
+            _ => None,
+        }
+    }
+
+    /// The family of which it shows one form of several.
+    fn family_of_form(&self) -> Option<&str> {
+        match self {
+            Self::Lanes(part, _) | Self::Ratios(part, _) => {
+                part.form.as_ref().map(|_| part.family.as_str())
+            }
+            Self::SideBySide(table, _) => table.form.as_ref().map(|_| table.family.as_str()),
+            _ => None,
+        }
+    }
+}
+
+/// Marks the first of the forms that stand side by side.
+fn mark_rows(found: &mut [Figure]) {
+    let of = |figure: &Figure| {
+        let family = figure.drawing.family_of_form()?.to_owned();
+        Some((std::mem::discriminant(&figure.drawing), family))
+    };
+    let all: Vec<_> = found.iter().map(of).collect();
+    for (at, figure) in found.iter_mut().enumerate() {
+        let is_alike = |other: Option<usize>| {
+            all[at].is_some() && other.and_then(|other| all.get(other)) == Some(&all[at])
+        };
+        figure.begins_row = is_alike(Some(at + 1)) && !is_alike(at.checked_sub(1));
+    }
 }
 
 /// Every figure of a run that has something in it, in the order in which they are shown.
@@ -180,10 +218,16 @@ pub fn figures(run: &Run) -> Vec<Figure> {
         find_crossovers(run, &mut found);
         find_curves(run, &mut found);
     }
+    // What the first sentence is about comes first.
+    let first = analyze::first_family(run, &analyze::summary(run));
+    found.sort_by_key(|figure| {
+        figure.drawing.family_of_bars() != first.as_deref() || first.is_none()
+    });
     let labels = analyze::labels_with_width(run);
     for figure in &mut found {
         name_widths(&mut figure.drawing, &labels);
     }
+    mark_rows(&mut found);
     number_equal_names(found)
 }
 
@@ -234,7 +278,7 @@ fn find_curves(run: &Run, found: &mut Vec<Figure>) {
 /// A figure whose name has these words.
 fn name_figure<'a>(words: impl IntoIterator<Item = Option<&'a str>>, drawing: Drawing) -> Figure {
     let words: Vec<&str> = words.into_iter().flatten().collect();
-    Figure { name: words.join("-"), drawing }
+    Figure { name: words.join("-"), drawing, begins_row: false }
 }
 
 /// Gives equal names a number, from 2 on.

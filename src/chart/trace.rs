@@ -60,14 +60,14 @@ pub fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
 /// What the figure shows, and what it leaves out.
 fn subtitle(sheet: &TraceSheet) -> String {
     let both = sheet.rows.iter().any(|row| row.panels.len() > 1);
-    let both = if both { "the same invocations at both widths, " } else { "" };
+    let both = if both { "; the same invocations at both widths" } else { "" };
     let shared = match sheet.shared.as_str() {
         "" => String::new(),
         shared => format!("{shared}; "),
     };
     let words = format!(
-        "{shared}the first {TRACE_OPERATIONS} operations of each subgroup; {both}those neighbours whose work is most unlike, \
-         among the workgroups that were looked at"
+        "{shared}the first {TRACE_OPERATIONS} operations of a subgroup: of those that were looked at the one whose lanes do \
+         the most unlike work{both}"
     );
     match sheet.kernels_left_out {
         0 => words,

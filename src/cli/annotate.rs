@@ -242,13 +242,16 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     let label = &device.column.label;
     if lines.is_empty() {
         let never = device.lines.iter().filter(|line| line.active_lanes_mean.is_none()).count();
-        return look.heading(&match never {
+        let counted = match never {
             0 => format!("Every line ran with full subgroups on {label}"),
             1 => format!("Every line that ran had full subgroups on {label}; 1 line never ran"),
             many => {
                 format!("Every line that ran had full subgroups on {label}; {many} lines never ran")
             }
-        });
+        };
+        let cut =
+            "; a loop was cut off, or may have been, and what it would have run is not counted";
+        return look.heading(&format!("{counted}{}", if device.is_cut_off() { cut } else { "" }));
     }
     let title = if lines.len() > most {
         format!("The {most} of {} lines that waste most on {label}", lines.len())

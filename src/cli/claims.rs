@@ -119,6 +119,7 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
         let record = Record::new("nothing was run", empty).map_err(Failure::bad_input)?;
         return Ok((record, Exit::Done));
     }
+    let launches: usize = groups.iter().map(Vec::len).sum();
     let words = RunArguments {
         kernels: kernels.into_iter().cloned().collect(),
         device: arguments.device.clone(),
@@ -131,6 +132,13 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
     let plan = plan(&catalogue, &words, None)?.asking(groups);
     let mut recording = Recording::new(begin_run(plan.notes()));
     let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
+    if arguments.claims.is_empty() {
+        watch.message(&format!(
+            "All {} claims are measured, with up to {launches} launches a device, which takes minutes. \
+             lanescope claims ID measures for one, and --from RECORD judges records without measuring.",
+            chosen.len()
+        ));
+    }
     plan.told.iter().for_each(|text| watch.message(text));
     plan.execute(&mut recording, &mut watch)?;
     let folder = watch.finish()?;

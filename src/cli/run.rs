@@ -130,7 +130,7 @@ fn wrong(measurement: &Measurement) -> bool {
     measurement.output == Output::Mismatch || barrier
 }
 
-/// The most rows of a table of widths on the terminal, but for the first.
+/// The most rows of a table of widths on a terminal; elsewhere the first table has all of its rows.
 const WIDTH_ROWS_MAX: usize = 12;
 
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
@@ -142,9 +142,12 @@ pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failur
     // The first says what 64 lanes cost; how that comes about is for the page, where it is long.
     let mut of_widths = 0;
     let mut left_out = 0;
-    for (section, table) in present::tables(run) {
+    for (section, mut table) in present::tables(run) {
         if section == Section::Widths {
             of_widths += 1;
+            if columns.is_some() && of_widths == 1 {
+                table.fold_after(WIDTH_ROWS_MAX);
+            }
             if of_widths > 1 && table.rows.len() > WIDTH_ROWS_MAX {
                 left_out += 1;
                 continue;

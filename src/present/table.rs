@@ -150,6 +150,13 @@ impl Table {
         }
     }
 
+    /// Leaves so many rows, and folds the rest.
+    pub fn fold_after(&mut self, count: usize) {
+        if self.rows.len() > count {
+            self.rows_folded.splice(0..0, self.rows.split_off(count));
+        }
+    }
+
     /// The place of the column of this name.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)

@@ -76,7 +76,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         ]);
     }
     table.notes = kernel_notes(!places.is_empty());
-    table.folded_are = "of kernels that cost hardly more";
+    table.folded_are = "of kernels that cost less more";
     let alike = table.rows_folded.len();
     if alike > 0 {
         table.notes.push(format!(

@@ -42,9 +42,9 @@ pub(super) struct Context {
     crossovers: Vec<TableText>,
     models: Vec<TableText>,
     counters: Vec<MeasuredText>,
-    figures: Vec<String>,
+    figures: Vec<FigureText>,
     /// Figures that a reader has to open.
-    figures_folded: Vec<String>,
+    figures_folded: Vec<FigureText>,
     /// Lanes along time, a family each.
     traces: Vec<TraceText>,
     /// How unlike subgroups are; `None` if they are all alike, or no simulator ran.
@@ -71,6 +71,15 @@ pub(super) struct RunText {
     host: String,
     environment: Vec<String>,
     measurements: usize,
+}
+
+/// A figure and where it stands.
+#[derive(Debug, Serialize)]
+struct FigureText {
+    /// The figure itself.
+    svg: String,
+    /// Whether it begins a row.
+    first: bool,
 }
 
 /// The figure of lanes along time of one family.
@@ -152,7 +161,8 @@ pub(super) fn context(
     let found = analyze::overview(joined, &summary);
     let (traces, figures): (Vec<_>, Vec<_>) =
         drawn.into_iter().partition(|(figure, _)| matches!(figure.drawing, Drawing::Trace(_)));
-    let mut figures: Vec<String> = figures.into_iter().map(|(_, svg)| svg).collect();
+    let placed = |(figure, svg): (Figure, String)| FigureText { svg, first: figure.begins_row };
+    let mut figures: Vec<FigureText> = figures.into_iter().map(placed).collect();
     let figures_folded = figures.split_off(figures.len().min(FIGURES_MAX));
     let traces = traces.into_iter().filter_map(|(figure, svg)| trace(figure, svg));
     let mut traces: Vec<TraceText> = traces.collect();

@@ -348,7 +348,8 @@ impl Workshop<'_> {
         self.found.trials.push(trial);
     }
 
-    /// Leaves out the last workgroups, where all their invocations return at one place at once.
+    /// Leaves out the last workgroups, where all their invocations return at one place at once; not by a condition
+    /// that follows generated contents, which no host knows.
     fn fewer_workgroups(
         &mut self,
         history: &History,
@@ -358,7 +359,12 @@ impl Workshop<'_> {
         contents: (&Contents, &Contents),
     ) -> Result<(), RunError> {
         let [_, y, z] = self.dispatched.workgroups;
+        let deciding = self.program.find_deciding();
+        let generated = self.launch.seeded().filter_map(|name| deciding.get(name));
+        let lines: std::collections::BTreeSet<u32> =
+            generated.flat_map(|of| of.conditions.iter().copied()).collect();
         let returns = causes.iter().filter(|cause| cause.change == Change::PackWhatGoesOn);
+        let returns = returns.filter(|cause| !lines.contains(&cause.line));
         let kept = returns.filter_map(|cause| {
             let kept = history.groups_before_all_leave(groups, cause.leaves_at?);
             (kept < groups).then_some((kept.max(1), cause.line))

@@ -202,6 +202,24 @@ fn workgroups_that_only_return_are_not_launched() {
 }
 
 #[test]
+fn workgroups_that_generated_contents_send_home_are_launched() {
+    let text = "@group(0) @binding(0) var<storage, read> table: array<u32>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    if (table[id.x] != 5u) { return; }
+    sums[id.x] = 1u;
+}
+";
+    let fewer = |fill: Fill| {
+        let cards = advice_in(&simulated(text, fill, 64, &[32]));
+        cards.iter().any(|card| card.rule == Rule::FewerWorkgroups)
+    };
+    assert!(!fewer(random_words()));
+    // Contents that are given say how much work there is.
+    assert!(fewer(Fill::Words(vec![0; 64 * 64])));
+}
+
+#[test]
 fn workgroups_of_no_whole_subgroups() {
     let text = |size: u32| shader(size, "for (var i = 0u; i < 8u; i++) { sum = mixed(sum); }");
     let run = simulated(&text(48), random_words(), 64, &[32]);

@@ -11,7 +11,7 @@ mod sentences;
 mod texts;
 mod timing;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -125,7 +125,7 @@ pub struct NotCompared {
     pub parameters: BTreeMap<String, Value>,
     /// Why, in words for people.
     pub reason: String,
-    /// The parameters of a launch that the other run has instead, where that is why.
+    /// The parameters that differ in the launch that the other run has instead, where that is why.
     pub instead: Option<String>,
 }
 
@@ -148,9 +148,13 @@ impl Comparison {
             1 => String::new(),
             count => format!(" in each of {count} launches"),
         };
+        let of_what = match self.not_compared.is_empty() {
+            true => "Nothing changed",
+            false => "Nothing changed in what both runs have",
+        };
         all.then(|| {
             format!(
-                "Nothing changed: B takes as many lane slots as A{launches}, and as many of them are idle."
+                "{of_what}: B takes as many lane slots as A{launches}, and as many of them are idle."
             )
         })
     }
@@ -490,6 +494,7 @@ fn missing(
                     format!("run {name} has it at {SIZE} = {}", value_text(size))
                 }
                 Instead::Parameters(_) => format!("run {name} has it with other parameters"),
+                Instead::Once => format!("run {name} has it fewer times"),
                 Instead::Nothing => {
                     format!("run {name} did not measure this kernel on that device")
                 }
@@ -505,6 +510,7 @@ fn missing(
                     format!("{none}; {label} has it at {SIZE} = {}", value_text(size))
                 }
                 Instead::Parameters(_) => format!("{none}; {label} has it with other parameters"),
+                Instead::Once => format!("{none}; {label} has it fewer times"),
                 Instead::Nothing if is_cuda && !device.runs_cuda() => {
                     format!("{none}; the kernel is CUDA C++, which {label} does not run")
                 }
@@ -520,7 +526,7 @@ fn missing(
         reason,
         instead: found.and_then(|(_, instead)| match instead {
             Instead::Parameters(all) => Some(all),
-            Instead::Size(_) | Instead::Nothing => None,
+            Instead::Size(_) | Instead::Once | Instead::Nothing => None,
         }),
     }
 }
@@ -529,8 +535,10 @@ fn missing(
 enum Instead {
     /// The same launch at another size.
     Size(Value),
-    /// A launch with these parameters.
+    /// A launch that differs in these parameters; of several the one with fewest.
     Parameters(String),
+    /// The same launch, which another of the first run is compared with.
+    Once,
     /// No launch of it.
     Nothing,
 }
@@ -543,12 +551,27 @@ fn has_instead(
 ) -> Instead {
     let of_kernel = |other: &&Measurement| other.kernel == there && other.device == device.id;
     let elsewhere: Vec<&Measurement> = other.measurements.iter().filter(of_kernel).collect();
-    let Some(first) = elsewhere.first() else { return Instead::Nothing };
+    let differing = |other: &Measurement| {
+        let own = &measurement.parameters;
+        let names = own.keys().chain(other.parameters.keys()).collect::<BTreeSet<_>>();
+        let value = |of: &BTreeMap<String, Value>, name: &String| {
+            of.get(name).map_or_else(|| "none".to_owned(), value_text)
+        };
+        let differs = |name: &&&String| own.get(**name) != other.parameters.get(**name);
+        let word = |name: &String| {
+            let [here, there] = [own, &other.parameters].map(|of| value(of, name));
+            format!("{name}={there}, not {here}")
+        };
+        names.iter().filter(differs).map(|name| word(name)).collect::<Vec<String>>()
+    };
+    let nearest = elsewhere.iter().map(|other| differing(other)).min_by_key(Vec::len);
+    let Some(nearest) = nearest else { return Instead::Nothing };
     let without_size = |launch: &Measurement| parameters_text(&launch.parameters, &[SIZE]);
     let same_but_size = |other: &&&Measurement| without_size(other) == without_size(measurement);
     let size = elsewhere.iter().find(same_but_size).and_then(|other| other.parameters.get(SIZE));
     match size {
         Some(size) if Some(size) != measurement.parameters.get(SIZE) => Instead::Size(size.clone()),
-        _ => Instead::Parameters(parameters_text(&first.parameters, &[])),
+        _ if nearest.is_empty() => Instead::Once,
+        _ => Instead::Parameters(nearest.join("; ")),
     }
 }

@@ -102,7 +102,10 @@ fn sentences_say_where_64_lanes_cost_more() {
     let kernels: BTreeSet<String> =
         run_at_two_widths(150).measurements.into_iter().map(|counted| counted.kernel).collect();
     assert!(kernels.len() > UNNAMED_MAX, "{kernels:?}");
-    assert!(said[1].starts_with("By kernel, at the dearest launch of each, 64 lanes "), "{said:?}");
+    assert!(
+        said[1].starts_with("By kernel, at the dearest launch and seed of each, 64 lanes "),
+        "{said:?}"
+    );
     let named = kernels.iter().filter(|kernel| said[1].contains(&format!("{kernel} (1.500×)")));
     assert_eq!(named.count(), kernels.len().min(NAMED_MAX), "{said:?}");
     let grain = GrainNote {

@@ -110,10 +110,16 @@ fn full_subgroups_leave_nothing_to_say() {
     sums[id.x] = table[id.x];
 }
 ";
-    let view = view(&simulated(text, random_words(), 4, &[32]), PLAIN);
+    let mut run = simulated(text, random_words(), 4, &[32]);
+    let whole = view(&run, PLAIN);
     for said in ["Every line ran with full subgroups", "Nothing to advise", "32.0 / 32 (100.0 %)"] {
-        assert!(view.contains(said), "{view}");
+        assert!(whole.contains(said), "{whole}");
     }
+    let cut = "a loop was cut off, or may have been, and what it would have run is not counted";
+    assert!(!whole.contains(cut), "{whole}");
+    run.measurements[0].flags.push(Flag::at(Tag::LoopCutOff, [4]));
+    let view = view(&run, PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(view.contains(cut), "{view}");
 }
 
 #[test]

@@ -48,7 +48,9 @@ impl<G: Gpu> GpuRunner<G> {
     /// turn of the next few.
     pub(super) fn compile_plain(&self, launches: &[Launch], index: usize) {
         let at_once = rayon::current_num_threads() * LAUNCHES_A_THREAD;
-        let Some(compiler) = self.gpu.compiler().filter(|_| index % at_once == 0) else { return };
+        let Some(compiler) = self.gpu.compiler().filter(|_| index.is_multiple_of(at_once)) else {
+            return;
+        };
         launches[index..].par_iter().take(at_once).for_each(|launch| {
             let programs = programs(launch).unwrap_or_default();
             programs.par_iter().for_each(|program| compiler(&shader(launch, program, None)));
