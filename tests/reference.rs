@@ -615,7 +615,7 @@ fn what_a_known_time_comes_from_is_told() {
     assert!(neighbours.iter().all(|verdict| *verdict == Some(Memory)), "{neighbours:?}");
     let latency = verdicts(occupancy, "occupancy/latency_hiding", &|_| true);
     assert!(latency.iter().all(|verdict| *verdict == Some(Neither)), "{latency:?}");
-    let copy = verdicts("h100-cuda-vulkan/claims-all", "masked/copy", &at("stride", 1));
+    let copy = verdicts("h100-vulkan/claims-all", "masked/copy", &at("stride", 1));
     assert!(copy.iter().all(|verdict| *verdict == Some(Memory)), "{copy:?}");
     let scan = verdicts("h200-vulkan/scan-sizes", "scan/device", &at("n", -67_108_864));
     assert!(scan.iter().all(|verdict| *verdict == Some(Memory)), "{scan:?}");
