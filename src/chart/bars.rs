@@ -129,7 +129,7 @@ pub(super) struct Bar {
 
 impl Bar {
     /// Returns the largest value that the bar shows.
-    fn reach(&self) -> f64 {
+    pub(super) fn reach(&self) -> f64 {
         [self.value, self.whisker.map(|whisker| whisker.1), self.tick, self.diamond]
             .into_iter()
             .flatten()
@@ -230,7 +230,7 @@ fn reach(figure: &BarFigure) -> f64 {
 }
 
 /// Where the axis ends: at a number of its own, with all bars and marks before it.
-fn axis_end(figure: &BarFigure) -> f64 {
+pub(super) fn axis_end(figure: &BarFigure) -> f64 {
     let least = figure.reference.unwrap_or(0.0).max(figure.scale.reach_min);
     let most = reach(figure).max(least).max(f64::MIN_POSITIVE);
     let step = nice_step(most, TICKS);
@@ -238,7 +238,7 @@ fn axis_end(figure: &BarFigure) -> f64 {
 }
 
 /// The same without a reference from which all bars are far away.
-fn with_near_reference(figure: &BarFigure) -> BarFigure {
+pub(super) fn with_near_reference(figure: &BarFigure) -> BarFigure {
     let reach = reach(figure);
     let reference = figure.reference.filter(|reference| reach >= reference * REFERENCE_NEAR);
     BarFigure { reference, ..figure.clone() }
@@ -284,7 +284,7 @@ fn draw_heading(
     Ok(y + group.heading_height(left))
 }
 
-fn count(length: usize) -> i32 {
+pub(super) fn count(length: usize) -> i32 {
     i32::try_from(length).unwrap_or(i32::MAX / 64)
 }
 
@@ -336,7 +336,7 @@ fn number_font(bar_height: i32) -> Font {
 }
 
 /// Returns a bar's text, after its series' number where colours do not suffice.
-fn bar_text(figure: &BarFigure, bar: &Bar) -> String {
+pub(super) fn bar_text(figure: &BarFigure, bar: &Bar) -> String {
     if figure.series.len() > SERIES_UNNUMBERED_MAX {
         format!("{}: {}", bar.series + 1, bar.text)
     } else {
@@ -494,7 +494,7 @@ fn draw_bar(
 }
 
 /// Draws an interval as a line with ends.
-fn draw_whisker(
+pub(super) fn draw_whisker(
     canvas: &Canvas<'_>,
     (low, high): (i32, i32),
     middle: i32,
@@ -510,7 +510,7 @@ const TICKS: f64 = 8.0;
 const ROUNDING: f64 = 1e-9;
 
 /// Returns 1, 2 or 5 times a power of ten that divides `span` into at most `parts`.
-fn nice_step(span: f64, parts: f64) -> f64 {
+pub(super) fn nice_step(span: f64, parts: f64) -> f64 {
     let raw = span / parts * (1.0 - ROUNDING);
     let power = 10f64.powf(raw.log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= raw);

@@ -6,17 +6,17 @@ use indexmap::IndexMap;
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, Scale, bars},
+    bars::{Bar, BarFigure, BarGroup, Scale},
 };
 use crate::analyze::{BeforeAfter, BeforeAfterRow};
 use crate::units::text;
 
-/// Draws efficiency before and after sorting at each width.
+/// Efficiency before and after sorting at each width.
 ///
 /// # Errors
 ///
-/// [`ChartError::Empty`] where nothing was counted, [`ChartError::Draw`] where drawing fails.
-pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
+/// [`ChartError::Empty`] where nothing was counted.
+pub(super) fn before_after(table: &BeforeAfter) -> Result<BarFigure, ChartError> {
     if table.rows.is_empty() {
         return Err(ChartError::Empty("lanes before and after"));
     }
@@ -35,7 +35,7 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
     if table.not_shown > 0 {
         subtitle += &format!("; {} of other parameters or smaller not shown", table.not_shown);
     }
-    bars(&BarFigure {
+    Ok(BarFigure {
         title: format!("Lanes before and after, {}", table.family),
         subtitle,
         x_label: "efficiency: mean active lanes / W (%)".to_owned(),

@@ -7,23 +7,23 @@ use indexmap::IndexMap;
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, Scale, bars, order_by_size},
+    bars::{Bar, BarFigure, BarGroup, Scale, order_by_size},
 };
 use crate::{
     analyze::{FORM, SIZE, SheetWord, SummaryPart, SummaryRow, parameters_text, short_name},
     record::Status,
 };
 
-/// Draws mean active lanes by kernel and device, with the expected and the published figure.
+/// Mean active lanes by kernel and device, with the expected and the published figure.
 ///
 /// # Errors
 ///
-/// [`ChartError::Empty`] where nothing was counted, [`ChartError::Draw`] where drawing fails.
-pub(super) fn lanes(part: &SummaryPart, plot_max: i32) -> Result<String, ChartError> {
+/// [`ChartError::Empty`] where nothing was counted.
+pub(super) fn lanes(part: &SummaryPart, plot_max: i32) -> Result<BarFigure, ChartError> {
     if !any(part, |row| row.active_lanes_mean.is_some()) {
         return Err(ChartError::Empty("counted lanes"));
     }
-    bars(&figure(part, plot_max))
+    Ok(figure(part, plot_max))
 }
 
 /// The figure, its axis so many pixels long at most.

@@ -2,17 +2,17 @@
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, Scale, bars},
+    bars::{Bar, BarFigure, BarGroup, Scale},
 };
 use crate::analyze::{Latencies, LatencyRow, Load};
 use crate::units::text;
 
-/// Draws every device's links at one load.
+/// Every device's links at one load.
 ///
 /// # Errors
 ///
-/// [`ChartError::Empty`] where none was measured, [`ChartError::Draw`] where drawing fails.
-pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, ChartError> {
+/// [`ChartError::Empty`] where none was measured.
+pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<BarFigure, ChartError> {
     let shown = |row: &&LatencyRow| row.load == load && row.ratio.is_some();
     let series: Vec<&Latencies> =
         tables.iter().filter(|table| table.rows.iter().any(|row| shown(&row))).collect();
@@ -54,7 +54,7 @@ pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, Char
     };
     let clock = series.iter().any(|table| table.cycle.is_some());
     let cycles = if clock { ", cycles" } else { "" };
-    bars(&BarFigure {
+    Ok(BarFigure {
         title: title.to_owned(),
         subtitle: format!("{subtitle}; multiply-adds (nanoseconds{cycles})"),
         x_label: "time of a link / time of a dependent multiply-add".to_owned(),

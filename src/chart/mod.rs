@@ -19,6 +19,7 @@ mod frame;
 mod lanes;
 mod latencies;
 mod line_labels;
+mod narrow;
 mod ratios;
 mod side_by_side;
 mod speedups;
@@ -81,19 +82,42 @@ pub fn draw_all(run: &Run) -> Result<Vec<(Figure, String)>, ChartError> {
 /// [`ChartError::Empty`] where it has nothing in it, [`ChartError::Draw`] where drawing fails.
 pub fn draw(drawing: &Drawing) -> Result<String, ChartError> {
     match drawing {
-        Drawing::Lanes(part, plot_max) => lanes(part, *plot_max),
-        Drawing::Ratios(part, scale) => ratios(part, *scale),
-        Drawing::SideBySide(table, plot_max) => side_by_side(table, *plot_max),
         Drawing::Widths(sweep) => widths(sweep),
         Drawing::Crossovers(sheet) => crossovers(sheet),
-        Drawing::BeforeAfter(table) => before_after(table),
         Drawing::Stages(family, sheet) => stages(family, sheet),
-        Drawing::Speedups(table) => speedups(table),
         Drawing::Bandwidth(sweep) => bandwidth(sweep),
-        Drawing::Latencies(tables, load) => latencies(tables, *load),
         Drawing::Undefined(rows) => undefined(rows),
         Drawing::Curves(table) => curves(table),
         Drawing::Trace(sheet) => trace(sheet),
+        of_bars => bars::bars(&find_figure(of_bars)?.ok_or(ChartError::Empty("bars"))?),
+    }
+}
+
+/// Draws a figure of bars for a screen as narrow as a phone's; nothing of other figures.
+///
+/// # Errors
+///
+/// As [`draw`].
+pub fn draw_narrow(drawing: &Drawing) -> Result<Option<String>, ChartError> {
+    find_figure(drawing)?.map(|figure| narrow::bars(&figure)).transpose()
+}
+
+/// The bars of a figure; nothing where it has none.
+fn find_figure(drawing: &Drawing) -> Result<Option<BarFigure>, ChartError> {
+    match drawing {
+        Drawing::Lanes(part, plot_max) => lanes(part, *plot_max).map(Some),
+        Drawing::Ratios(part, scale) => ratios(part, *scale).map(Some),
+        Drawing::SideBySide(table, plot_max) => side_by_side(table, *plot_max).map(Some),
+        Drawing::BeforeAfter(table) => before_after(table).map(Some),
+        Drawing::Speedups(table) => speedups(table).map(Some),
+        Drawing::Latencies(tables, load) => latencies(tables, *load).map(Some),
+        Drawing::Widths(_)
+        | Drawing::Crossovers(_)
+        | Drawing::Stages(..)
+        | Drawing::Bandwidth(_)
+        | Drawing::Undefined(_)
+        | Drawing::Curves(_)
+        | Drawing::Trace(_) => Ok(None),
     }
 }
 
@@ -300,7 +324,7 @@ const SCALE_SHARED_MAX: f64 = 4.0;
 /// The same launches by every instrument, a family after the other; its forms stand side by side.
 fn find_side_by_side(run: &Run, found: &mut Vec<Figure>) {
     for forms in analyze::side_by_side(run).chunk_by(|table, next| table.family == next.family) {
-        let figure = |table: &SideBySide| side_by_side::figure(table, i32::MAX).ok();
+        let figure = |table: &SideBySide| side_by_side(table, i32::MAX).ok();
         let (tables, figures): (Vec<&SideBySide>, Vec<BarFigure>) =
             forms.iter().filter_map(|table| Some((table, figure(table)?))).unzip();
         for (table, plot_max) in tables.into_iter().zip(plots_shared(&figures)) {

@@ -5,26 +5,26 @@ use std::collections::BTreeSet;
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, Scale, bars},
+    bars::{Bar, BarFigure, Scale},
     lanes::{any, groups, series, subtitle, title},
 };
 use crate::analyze::{RatioVerdict, SummaryPart, SummaryRow, TimeRatio, short_name};
 use crate::record::Tag;
 
-/// Draws the time ratios of every device that was timed, with their intervals.
+/// The time ratios of every device that was timed, with their intervals.
 ///
 /// A ratio that would mislead is not drawn: its place says why; those that were not timed side by side have no place,
 /// and the subtitle says how many they are.
 ///
 /// # Errors
 ///
-/// [`ChartError::Empty`] where there is no ratio, [`ChartError::Draw`] where drawing fails.
-pub(super) fn ratios(part: &SummaryPart, scale: Scale) -> Result<String, ChartError> {
+/// [`ChartError::Empty`] where there is no ratio.
+pub(super) fn ratios(part: &SummaryPart, scale: Scale) -> Result<BarFigure, ChartError> {
     // Reasons alone are no picture: they stand in the table.
     if !any(part, |row| matches!(row.time_ratio, TimeRatio::Measured(_))) {
         return Err(ChartError::Empty("time ratios"));
     }
-    bars(&figure(part, scale))
+    Ok(figure(part, scale))
 }
 
 /// The figure at a scale.

@@ -2,7 +2,7 @@
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, Scale, bars, order_by_size},
+    bars::{Bar, BarFigure, BarGroup, Scale, order_by_size},
     ratios::remark,
 };
 use std::collections::BTreeMap;
@@ -28,18 +28,13 @@ fn figures(row: &SideRow) -> [&Result<f64, Missing>; 5] {
 /// The first instrument that reads the machine.
 const MACHINE: usize = 3;
 
-/// Draws mean active lanes by instrument, a group of bars for each kernel; instruments and kernels without a figure
-/// are left out.
+/// Mean active lanes by instrument, a group of bars for each kernel, the axis so many pixels long at most; instruments
+/// and kernels without a figure are left out.
 ///
 /// # Errors
 ///
-/// [`ChartError::Empty`] where there is no row, [`ChartError::Draw`] where drawing fails.
-pub(super) fn side_by_side(table: &SideBySide, plot_max: i32) -> Result<String, ChartError> {
-    bars(&figure(table, plot_max)?)
-}
-
-/// The figure, its axis so many pixels long at most.
-pub(super) fn figure(table: &SideBySide, plot_max: i32) -> Result<BarFigure, ChartError> {
+/// [`ChartError::Empty`] where there is no row.
+pub(super) fn side_by_side(table: &SideBySide, plot_max: i32) -> Result<BarFigure, ChartError> {
     let rows: Vec<&SideRow> =
         table.rows.iter().filter(|row| figures(row).iter().any(|figure| figure.is_ok())).collect();
     // Without the machine's figures it says no more than the lanes of each device.

@@ -2,26 +2,26 @@
 
 use super::{
     ChartError,
-    bars::{Bar, BarFigure, BarGroup, Scale, bars, order_by_size},
+    bars::{Bar, BarFigure, BarGroup, Scale, order_by_size},
     ratios::remark,
 };
 use crate::analyze::{SpeedupRow, Speedups, short_name};
 use crate::units::text;
 
-/// Draws the speed-up of each kernel on each device that was timed; the published one is a line
+/// The speed-up of each kernel on each device that was timed; the published one is a line
 /// across the bars.
 ///
 /// # Errors
 ///
-/// [`ChartError::Empty`] where nothing was timed, [`ChartError::Draw`] where drawing fails.
-pub(super) fn speedups(table: &Speedups) -> Result<String, ChartError> {
+/// [`ChartError::Empty`] where nothing was timed.
+pub(super) fn speedups(table: &Speedups) -> Result<BarFigure, ChartError> {
     if table.devices.is_empty() || table.rows.is_empty() {
         return Err(ChartError::Empty("speed-ups"));
     }
     let baseline = short_name(&table.baseline);
     let mut groups: Vec<BarGroup> = table.rows.iter().map(group).collect();
     order_by_size(&mut groups);
-    bars(&BarFigure {
+    Ok(BarFigure {
         title: format!("Speed-up over {baseline} ({})", table.family),
         subtitle: format!(
             "measured (published for {}); n = {} where it was timed; a bar for each device",

@@ -40,16 +40,21 @@ fn texts(svg: &str) -> Vec<String> {
     texts
 }
 
+/// Bars, drawn.
+fn drawn(figure: Result<BarFigure, ChartError>) -> String {
+    bars::bars(&figure.expect("a figure")).expect("drawn")
+}
+
 #[test]
 fn the_figure_of_lanes_says_every_number() {
-    let svg = lanes(&part(), i32::MAX).expect("counted");
+    let svg = drawn(lanes(&part(), i32::MAX));
     insta::assert_snapshot!(texts(&svg).join("\n"));
     assert!(svg.contains("RTX &lt;3090&gt;"), "text is escaped");
 }
 
 #[test]
 fn the_figure_of_ratios_says_every_number() {
-    insta::assert_snapshot!(texts(&ratios(&part(), Scale::alone(0.0)).expect("timed")).join("\n"), @"
+    insta::assert_snapshot!(texts(&drawn(ratios(&part(), Scale::alone(0.0)))).join("\n"), @"
     Time over that of uniform, five_patterns (sealed)
     measured (predicted from counted executions), a bar for each device
     NVIDIA H200 (Vulkan), 32 lanes
@@ -92,8 +97,8 @@ fn a_table_without_figures_gives_no_figure() {
             row.time_ratio = TimeRatio::None;
         }
     }
-    assert_eq!(lanes(&empty, i32::MAX), Err(ChartError::Empty("counted lanes")));
-    assert_eq!(ratios(&empty, Scale::alone(0.0)), Err(ChartError::Empty("time ratios")));
+    assert_eq!(lanes(&empty, i32::MAX).err(), Some(ChartError::Empty("counted lanes")));
+    assert_eq!(ratios(&empty, Scale::alone(0.0)).err(), Some(ChartError::Empty("time ratios")));
     let mut sweep = width_sweep(&fixtures::run());
     for series in &mut sweep.series {
         series.points.retain(|point| point.width.lanes() == 32);
@@ -205,13 +210,13 @@ fn parts_of_many_rows_fall_into_sheets() {
         ]
     );
     assert!(sheets.iter().all(|sheet| sheet.devices[0].rows.len() == 25));
-    let texts = texts(&lanes(&sheets[0], i32::MAX).expect("counted"));
+    let texts = texts(&drawn(lanes(&sheets[0], i32::MAX)));
     assert_eq!(texts[0], "Mean active lanes, sort: arms=equal, input=random");
     // What a sheet's launches lack is in its file's name and not in its title, whatever it is called.
     let mut other = sheets[0].clone();
     other.words =
         vec![SheetWord::Lacks("arms".to_owned()), SheetWord::Has("without a guard".to_owned())];
-    let title = &self::texts(&lanes(&other, i32::MAX).expect("counted"))[0];
+    let title = &self::texts(&drawn(lanes(&other, i32::MAX)))[0];
     assert_eq!(title, "Mean active lanes, sort: without a guard");
     assert_eq!(part_words(&other), "sort-without arms-without a guard");
     // The line beneath is folded.
@@ -352,7 +357,7 @@ fn the_figure_of_lanes_before_and_after_says_every_number() {
     };
     let rows = vec![row(8, 1.6, 7.8), row(32, 4.2, 30.6), row(64, 8.4, 59.1)];
     let table = BeforeAfter { family: "sort".to_owned(), rows, not_shown: 3 };
-    insta::assert_snapshot!(texts(&before_after(&table).expect("counted")).join("\n"), @r#"
+    insta::assert_snapshot!(texts(&drawn(before_after(&table))).join("\n"), @r#"
     Lanes before and after, sort
     mean active lanes of W, by width W; classes=8, n=8192; counted by the simulator; 3 of other
     parameters or smaller not shown
@@ -400,7 +405,7 @@ fn bars_stand_in_order_of_size() {
         devices: vec!["device".to_owned()],
         rows: vec![speedup("a", 1.7), speedup("b", 1.0), speedup("c", 2.1)],
     };
-    assert_eq!(order(&speedups(&table).expect("timed"), &["a", "b", "c"]), "c a b");
+    assert_eq!(order(&drawn(speedups(&table)), &["a", "b", "c"]), "c a b");
     let row = |kernel: &str, width: u32, after: f64| BeforeAfterRow {
         kernel: kernel.to_owned(),
         baseline: "plain".to_owned(),
@@ -413,7 +418,7 @@ fn bars_stand_in_order_of_size() {
     // A kernel's widths stay together, and as they are.
     let rows = vec![row("a", 8, 4.0), row("a", 32, 30.0), row("b", 8, 8.0), row("b", 32, 31.0)];
     let table = BeforeAfter { family: "f".to_owned(), rows, not_shown: 0 };
-    let svg = before_after(&table).expect("counted");
+    let svg = drawn(before_after(&table));
     let names = ["a, W = 8", "a, W = 32", "b, W = 8", "b, W = 32"];
     assert_eq!(order(&svg, &names), "b, W = 8 b, W = 32 a, W = 8 a, W = 32");
 }
@@ -428,7 +433,7 @@ fn a_kernel_on_every_row_stands_in_the_title_and_reasons_alone_are_no_chart() {
             row.parameters.insert("size".to_owned(), Value::Integer(size));
         }
     }
-    let svg = texts(&lanes(&part, i32::MAX).expect("counted"));
+    let svg = texts(&drawn(lanes(&part, i32::MAX)));
     let short = name.rsplit('/').next().expect("a name");
     assert!(svg[0].contains(short), "{}", svg[0]);
     assert!(svg.contains(&"size=1".to_owned()) && !svg.contains(&short.to_owned()), "{svg:?}");
@@ -436,7 +441,7 @@ fn a_kernel_on_every_row_stands_in_the_title_and_reasons_alone_are_no_chart() {
     for row in part.devices.iter_mut().flat_map(|device| &mut device.rows) {
         row.time_ratio = withheld.clone();
     }
-    assert_eq!(ratios(&part, Scale::alone(0.0)), Err(ChartError::Empty("time ratios")));
+    assert_eq!(ratios(&part, Scale::alone(0.0)).err(), Some(ChartError::Empty("time ratios")));
 }
 
 /// A text of a figure with the box that it takes, at most.
@@ -549,4 +554,26 @@ fn texts_of_figures_lie_on_the_sheet_and_neither_on_each_other_nor_on_lines() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_narrow_screen_has_every_number_of_the_bars_on_a_sheet_of_its_own_width() {
+    let figures = figures(&fixtures::run());
+    let mut narrow = 0;
+    for figure in &figures {
+        let Some(svg) = draw_narrow(&figure.drawing).expect("drawn") else { continue };
+        narrow += 1;
+        let wide = draw(&figure.drawing).expect("drawn");
+        assert!(svg.contains("width=\"360\""), "{}", figure.name);
+        let (here, there) = (texts(&svg).join(" "), texts(&wide));
+        let number = |text: &&String| text.contains(" / ") && text.ends_with("%)");
+        for text in there.iter().filter(number) {
+            assert!(here.contains(text.as_str()), "{}: {text}", figure.name);
+        }
+        // Nothing is wider than the sheet.
+        for text in texts(&svg) {
+            assert!(canvas::Font::plain(12).width(&text) <= 360, "{}: {text}", figure.name);
+        }
+    }
+    assert!(narrow > 0 && narrow < figures.len());
 }

@@ -78,6 +78,8 @@ pub(super) struct RunText {
 struct FigureText {
     /// The figure itself.
     svg: String,
+    /// The same for a narrow screen; nothing where there is none.
+    narrow: Option<String>,
     /// Whether it begins a row.
     first: bool,
 }
@@ -161,7 +163,12 @@ pub(super) fn context(
     let found = analyze::overview(joined, &summary);
     let (traces, figures): (Vec<_>, Vec<_>) =
         drawn.into_iter().partition(|(figure, _)| matches!(figure.drawing, Drawing::Trace(_)));
-    let placed = |(figure, svg): (Figure, String)| FigureText { svg, first: figure.begins_row };
+    let placed = |(figure, svg): (Figure, String)| FigureText {
+        // What was drawn once can be drawn again.
+        narrow: chart::draw_narrow(&figure.drawing).ok().flatten(),
+        svg,
+        first: figure.begins_row,
+    };
     let mut figures: Vec<FigureText> = figures.into_iter().map(placed).collect();
     let figures_folded = figures.split_off(figures.len().min(FIGURES_MAX));
     let traces = traces.into_iter().filter_map(|(figure, svg)| trace(figure, svg));
