@@ -25,7 +25,7 @@ const COLUMN: (i32, i32) = (42, 50);
 
 /// The places of a line's points up to where it first leaves the sheet at the top.
 #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
-fn inside(frame: &ChartFrame, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
+pub(super) fn inside(frame: &ChartFrame, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
     let mut places = Vec::new();
     let mut last: Option<(f64, f64)> = None;
     for &(x, y) in points {
@@ -51,17 +51,8 @@ fn inside(frame: &ChartFrame, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
 /// [`ChartError::Empty`] where no curve has two points, or none but the baseline's own, [`ChartError::Draw`] where
 /// drawing fails.
 pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
+    check(table)?;
     let points = || table.series.iter().flat_map(|series| &series.points).copied();
-    if !table.series.iter().any(|series| series.points.len() > 1) {
-        return Err(ChartError::Empty("curves"));
-    }
-    // A baseline over itself says nothing.
-    let is_reference =
-        |y: f64| table.reference.is_some_and(|reference| (y - reference).abs() < 1e-9);
-    let mut measured = table.series.iter().filter(|series| series.measured);
-    if measured.all(|series| series.points.iter().all(|(_, y)| is_reference(*y))) {
-        return Err(ChartError::Empty("curves but the baseline's"));
-    }
     let measured_at = values_measured(table);
     let font = Font::plain(12).bold();
     let room = table.series.iter().map(|series| font.width(&series.name)).max().unwrap_or(0);
@@ -97,6 +88,25 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     })
 }
 
+/// Refuses a table that shows nothing.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where no curve has two points, or none but the baseline's own.
+pub(super) fn check(table: &CurveTable) -> Result<(), ChartError> {
+    if !table.series.iter().any(|series| series.points.len() > 1) {
+        return Err(ChartError::Empty("curves"));
+    }
+    // A baseline over itself says nothing.
+    let is_reference =
+        |y: f64| table.reference.is_some_and(|reference| (y - reference).abs() < 1e-9);
+    let mut measured = table.series.iter().filter(|series| series.measured);
+    match measured.all(|series| series.points.iter().all(|(_, y)| is_reference(*y))) {
+        true => Err(ChartError::Empty("curves but the baseline's")),
+        false => Ok(()),
+    }
+}
+
 /// How many times as high as what was measured a sheet may be for the sake of lines that were worked out.
 const REACH_MAX: f64 = 2.5;
 /// The least part of the highest value that the lowest has where the axis does not begin at 0.
@@ -111,7 +121,7 @@ const ROUNDING: f64 = 1e-9;
 /// What the y axis spans, with its numbers, of which the last lies at or above all that is drawn: from 0, but where
 /// all lies far above it. What was measured decides; lines that were worked out may leave the sheet where they go far
 /// beyond.
-fn vertical(table: &CurveTable) -> (Span, Vec<f64>) {
+pub(super) fn vertical(table: &CurveTable) -> (Span, Vec<f64>) {
     let values = |measured: bool| {
         let series = table.series.iter().filter(move |series| series.measured || !measured);
         series.flat_map(|series| &series.points).map(|(_, y)| *y).chain(table.reference)
@@ -199,7 +209,7 @@ fn step(wanted: f64) -> f64 {
 }
 
 /// Writes a number with three digits.
-fn digits(value: f64) -> String {
+pub(super) fn digits(value: f64) -> String {
     let digits = match value.abs() {
         large if large >= 99.95 => 0,
         middle if middle >= 9.995 => 1,
@@ -210,7 +220,7 @@ fn digits(value: f64) -> String {
 }
 
 /// The same without needless zeros, as numbers of an axis are written.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let text = digits(value);
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -220,7 +230,7 @@ fn short(value: f64) -> String {
 }
 
 /// The values of x at which anything was measured, in rising order.
-fn values_measured(table: &CurveTable) -> Vec<f64> {
+pub(super) fn values_measured(table: &CurveTable) -> Vec<f64> {
     let measured = table.series.iter().filter(|series| series.measured);
     let mut values: Vec<f64> =
         measured.flat_map(|series| series.points.iter().map(|(x, _)| *x)).collect();
@@ -231,7 +241,7 @@ fn values_measured(table: &CurveTable) -> Vec<f64> {
 
 /// The parts of a curve that a line joins: it does not pass over a place where others were measured and this
 /// one was not.
-fn joined<'a>(
+pub(super) fn joined<'a>(
     series: &'a CurveSeries,
     measured_at: &[f64],
 ) -> impl Iterator<Item = &'a [(f64, f64)]> {

@@ -93,12 +93,15 @@ pub fn draw(drawing: &Drawing) -> Result<String, ChartError> {
     }
 }
 
-/// Draws a figure of bars for a screen as narrow as a phone's; nothing of other figures.
+/// Draws a figure of bars, or of curves, for a screen as narrow as a phone's; nothing of other figures.
 ///
 /// # Errors
 ///
 /// As [`draw`].
 pub fn draw_narrow(drawing: &Drawing) -> Result<Option<String>, ChartError> {
+    if let Drawing::Curves(table) = drawing {
+        return narrow::curves(table).map(Some);
+    }
     find_figure(drawing)?.map(|figure| narrow::bars(&figure)).transpose()
 }
 

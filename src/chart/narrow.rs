@@ -1,8 +1,8 @@
-//! Bars for a screen as narrow as a phone's.
+//! Bars and curves for a screen as narrow as a phone's.
 //!
-//! Input: a [`BarFigure`]. Output: SVG of [`WIDTH`] pixels, so that its letters keep their size on such a screen and
-//! nothing moves sideways. The name of a group stands above its bars, and each number above its bar; the sheet grows
-//! downwards.
+//! Input: a [`BarFigure`], or a table of curves. Output: SVG of [`WIDTH`] pixels, so that its letters keep their size on
+//! such a screen and nothing moves sideways. The name of a group stands above its bars, and each number above its bar;
+//! the names of curves stand above the plot, and their numbers below it; the sheet grows downwards.
 
 use super::ChartError;
 use super::bars::{
@@ -10,7 +10,10 @@ use super::bars::{
     with_near_reference,
 };
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
+use super::curves::{check, digits, inside, joined, short, values_measured, vertical};
 use super::frame::{ChartFrame, Span};
+use crate::analyze::{CurveSeries, CurveTable};
+use crate::units::text;
 
 /// The sheet's width in pixels: a phone's, less the page's edges.
 const WIDTH: i32 = 360;
@@ -23,7 +26,7 @@ const STEP: i32 = 16;
 const LABEL: Font = Font::plain(13).bold();
 const NUMBER: Font = Font::plain(12);
 /// The height of a number with its bar, and of the bar.
-const ROW: i32 = 25;
+const ROW: i32 = 27;
 const BAR: i32 = 9;
 const GROUP_GAP: i32 = 10;
 /// The most parts of the axis.
@@ -209,6 +212,134 @@ fn draw_bar(
     if let Some(tick) = bar.tick {
         let x = plot.x(tick);
         canvas.line(vec![(x, top - 1), (x, bottom + 1)], INK, 3)?;
+    }
+    Ok(())
+}
+
+/// The height of the plot of curves, the room of the numbers beside it, and of a row of numbers below it.
+const PLOT: i32 = 230;
+const LEFT: i32 = 44;
+const NUMBERS_STEP: i32 = 15;
+/// Columns of numbers that stand beside one another.
+const COLUMNS: usize = 6;
+const COLUMN: i32 = 48;
+
+/// Draws curves: their names with numbers above the plot, their values below it, a row a value of x.
+///
+/// # Errors
+///
+/// As [`super::curves::curves`].
+pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
+    check(table)?;
+    let title = TITLE.lines(&table.title, ROOM);
+    let words = [&table.subtitle, &table.devices];
+    let subtitle: Vec<String> = words.iter().flat_map(|text| SMALL.lines(text, ROOM)).collect();
+    let named = (1..).zip(&table.series).map(|(number, series): (usize, &CurveSeries)| {
+        NUMBER.lines(&format!("{number}  {}", series.name), ROOM - 20)
+    });
+    let named: Vec<Vec<String>> = named.collect();
+    let names_top = 12 + TITLE_STEP * count(title.len()) + STEP * count(subtitle.len()) + 8;
+    let y_label = SMALL.lines(&axis(&table.y_label, table.y_logarithmic), ROOM);
+    let labels_top = names_top + named.iter().map(|lines| STEP * count(lines.len())).sum::<i32>();
+    let top = labels_top + 8 + STEP * count(y_label.len());
+    let x_label = SMALL.lines(&axis(&table.x_label, table.x_logarithmic), ROOM);
+    let (y, ticks) = vertical(table);
+    let points = || table.series.iter().flat_map(|series| &series.points).map(|(x, _)| *x);
+    let x = Span {
+        low: points().fold(f64::INFINITY, f64::min),
+        high: points().fold(f64::NEG_INFINITY, f64::max),
+        logarithmic: table.x_logarithmic,
+    };
+    let (right, bottom) = (WIDTH - MARGIN, top + PLOT);
+    let frame = ChartFrame { left: LEFT, right, top, bottom, pad: 10, x, y };
+    let numbers_top = bottom + 36 + STEP * count(x_label.len());
+    let values = values_measured(table);
+    let bands = table.series.iter().filter(|series| series.measured).count().div_ceil(COLUMNS);
+    let height = numbers_top + count(bands) * ((count(values.len()) + 1) * NUMBERS_STEP + 8);
+    draw((WIDTH, height), &table.title, |canvas| {
+        let mut line = 14;
+        for words in &title {
+            canvas.text(words, (MARGIN, line), Anchor::Start, TITLE)?;
+            line += TITLE_STEP;
+        }
+        write_lines(canvas, &subtitle, line - 2, Anchor::Start)?;
+        let mut line = names_top;
+        for (index, (series, words)) in table.series.iter().zip(&named).enumerate() {
+            let colour = if series.measured { series_colour(index) } else { GREY };
+            canvas.fill((MARGIN, line - 5), (MARGIN + 12, line + 5), colour)?;
+            for words in words {
+                canvas.text(words, (MARGIN + 20, line), Anchor::Start, NUMBER)?;
+                line += STEP;
+            }
+        }
+        write_lines(canvas, &y_label, labels_top + 6, Anchor::Start)?;
+        draw_plot(canvas, table, &frame, (&ticks, &values))?;
+        write_lines(canvas, &x_label, bottom + 32, Anchor::Middle)?;
+        draw_numbers(canvas, table, &values, numbers_top)
+    })
+}
+
+/// An axis' label, with what its steps are.
+fn axis(label: &str, logarithmic: bool) -> String {
+    if logarithmic { format!("{label}, logarithmic") } else { label.to_owned() }
+}
+
+/// Draws the axes and the curves.
+fn draw_plot(
+    canvas: &Canvas<'_>,
+    table: &CurveTable,
+    frame: &ChartFrame,
+    (ticks, values): (&[f64], &[f64]),
+) -> Result<(), ChartError> {
+    for value in ticks {
+        let y = frame.y(*value);
+        canvas.line(vec![(LEFT, y), (frame.right, y)], PALE, 1)?;
+        canvas.text(&short(*value), (LEFT - 6, y), Anchor::End, SMALL)?;
+    }
+    if let Some(reference) = table.reference {
+        let y = frame.y(reference);
+        canvas.line(vec![(LEFT, y), (frame.right, y)], GREY, 1)?;
+    }
+    let numbers = values.iter().map(|value| (frame.x(*value), short(*value)));
+    canvas.numbers(numbers.collect(), frame.bottom + 14, SMALL)?;
+    for (index, series) in table.series.iter().enumerate() {
+        let (colour, thick) = if series.measured { (series_colour(index), 2) } else { (GREY, 1) };
+        for part in joined(series, values) {
+            canvas.line(inside(frame, part), colour, thick)?;
+        }
+        for (x, y) in series.points.iter().filter(|_| series.measured) {
+            canvas.mark((frame.x(*x), frame.y(*y)), index)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what was measured: a row a value of x, a column a curve by its number.
+fn draw_numbers(
+    canvas: &Canvas<'_>,
+    table: &CurveTable,
+    values: &[f64],
+    mut y: i32,
+) -> Result<(), ChartError> {
+    let measured = table.series.iter().enumerate().filter(|(_, series)| series.measured);
+    let measured: Vec<(usize, &CurveSeries)> = measured.collect();
+    for band in measured.chunks(COLUMNS) {
+        let places = || (1..).map(|place| MARGIN + 50 + place * COLUMN);
+        for ((index, _), x) in band.iter().zip(places()) {
+            let font = NUMBER.bold().colour(series_colour(*index));
+            canvas.text(&(index + 1).to_string(), (x, y), Anchor::End, font)?;
+        }
+        for value in values {
+            y += NUMBERS_STEP;
+            canvas.text(&short(*value), (MARGIN + 50, y), Anchor::End, SMALL)?;
+            for ((_, series), x) in band.iter().zip(places()) {
+                let same = |point: &&(f64, f64)| point.0.total_cmp(value).is_eq();
+                let found = series.points.iter().find(same);
+                let number = found.map_or(text::NONE.to_owned(), |(_, y)| digits(*y));
+                canvas.text(&number, (x, y), Anchor::End, NUMBER)?;
+            }
+        }
+        y += NUMBERS_STEP + 8;
     }
     Ok(())
 }

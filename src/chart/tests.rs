@@ -6,9 +6,9 @@ use std::path::Path;
 use super::*;
 use crate::{
     analyze::{
-        BeforeAfter, BeforeAfterRow, SheetWord, SizeSeries, SizeSweep, SpeedCurve, SpeedPanel,
-        SpeedSheet, SpeedupRow, Speedups, StageSheet, StageStack, StageTime, SummaryPart,
-        TimeRatio, speed_curves, speed_sheets, summary, width_sweep,
+        BeforeAfter, BeforeAfterRow, CurveSeries, SheetWord, SizeSeries, SizeSweep, SpeedCurve,
+        SpeedPanel, SpeedSheet, SpeedupRow, Speedups, StageSheet, StageStack, StageTime,
+        SummaryPart, TimeRatio, speed_curves, speed_sheets, summary, width_sweep,
     },
     fixtures,
     record::{Published, Tag, Value},
@@ -576,4 +576,42 @@ fn a_narrow_screen_has_every_number_of_the_bars_on_a_sheet_of_its_own_width() {
         }
     }
     assert!(narrow > 0 && narrow < figures.len());
+}
+
+#[test]
+fn curves_on_a_narrow_screen_have_their_numbers_below_them() {
+    let series = |name: &str, measured, points: &[(f64, f64)]| CurveSeries {
+        name: name.to_owned(),
+        curve: name.to_owned(),
+        devices: Vec::new(),
+        measured,
+        points: points.to_vec(),
+    };
+    let table = CurveTable {
+        name: "curves".to_owned(),
+        title: "What a branch costs, by how many neighbours go the same way".to_owned(),
+        subtitle: "Two arms as long as each other, taken in runs of neighbours".to_owned(),
+        devices: "sim:32".to_owned(),
+        x_label: "neighbours".to_owned(),
+        x_logarithmic: true,
+        y_label: "lane slots".to_owned(),
+        y_logarithmic: false,
+        reference: Some(1.0),
+        series: vec![
+            series("32 lanes", true, &[(1.0, 1.97), (32.0, 1.58), (64.0, 1.02)]),
+            series("published", false, &[(1.0, 2.0), (64.0, 1.0)]),
+            series("64 lanes", true, &[(1.0, 1.96), (64.0, 1.59)]),
+        ],
+    };
+    let svg = draw_narrow(&Drawing::Curves(table.clone())).expect("drawn").expect("curves");
+    let texts = texts(&svg);
+    for text in
+        ["1  32 lanes", "2  published", "3  64 lanes", "1.97", "1.58", "1.02", "1.96", "1.59"]
+    {
+        assert_eq!(texts.iter().filter(|known| *known == text).count(), 1, "{text}: {texts:?}");
+    }
+    // What was worked out has no numbers, and where a curve has no point that is said.
+    assert_eq!(texts.iter().filter(|text| *text == "–").count(), 1, "{texts:?}");
+    let flat = vec![series("baseline", true, &[(1.0, 1.0), (2.0, 1.0)])];
+    assert!(draw_narrow(&Drawing::Curves(CurveTable { series: flat, ..table })).is_err());
 }

@@ -64,10 +64,15 @@ fn by_device(points: &[(&Point, bool)]) -> Option<String> {
     Some(told.join(", and "))
 }
 
-/// How many points are as claimed, and one of them.
+/// How many points are as claimed, and one of them; where it is the only one, that is the condition.
 fn counts_text(points: &[(&Point, bool)]) -> String {
     let holding: Vec<&Point> =
         points.iter().filter(|(_, holds)| *holds).map(|(point, _)| *point).collect();
+    if let [only] = holding.as_slice()
+        && points.iter().filter(|(point, _)| place(point) == place(only)).count() == 1
+    {
+        return format!("at one of {} points: {}", points.len(), place(only));
+    }
     let such =
         holding.first().map_or_else(String::new, |point| format!(", such as {}", place(point)));
     format!(

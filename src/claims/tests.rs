@@ -704,6 +704,35 @@ fn where_nothing_tells_points_apart_that_is_said() {
     assert_eq!(judged.verdict.text(), format!("holds only {condition}"));
 }
 
+#[test]
+fn the_only_point_where_a_claim_holds_is_its_condition() {
+    let point = |index: i64| {
+        let parameter =
+            |(name, bit): (&str, i64)| (name.to_owned(), Value::Integer(index >> bit & 1));
+        Point {
+            value: 1.0,
+            low: 1.0,
+            high: 1.0,
+            width: None,
+            parameters: [("a", 0), ("b", 1), ("c", 2)].map(parameter).into(),
+            device: "A".to_owned(),
+            device_id: "wgpu:0".to_owned(),
+            kind: "GPUs",
+            interface: "Vulkan",
+            record: String::new(),
+            launches: Vec::new(),
+        }
+    };
+    let points: Vec<Point> = (0..8).map(point).collect();
+    let holding = |holds: &[usize]| {
+        let points: Vec<(&Point, bool)> =
+            points.iter().enumerate().map(|(at, point)| (point, holds.contains(&at))).collect();
+        condition::condition(&points, false)
+    };
+    assert_eq!(holding(&[7]), "at one of 8 points: a=1, b=1, c=1 on A");
+    assert!(holding(&[0, 7]).starts_with("at 2 of 8 points, which no common attribute tells"));
+}
+
 /// What is said of each two claims of the ledger that oppose each other, whatever their verdicts.
 #[test]
 fn of_opposed_claims_a_sentence_says_which_one_records_support() {

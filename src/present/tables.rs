@@ -38,7 +38,14 @@ pub enum Section {
 pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     let mut found = vec![(Section::Devices, devices(&run.devices))];
     for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
+        let emulated = run.devices.iter().any(|one| one.id == device.device && one.is_emulated());
         for family in by_family(device) {
+            // Where machine code alone was executed, its own table has all there is.
+            let has_figures =
+                |row: &SummaryRow| row.active_lanes_mean.is_some() || row.status == Status::Failed;
+            if emulated && !family.rows.iter().any(has_figures) {
+                continue;
+            }
             found.push((Section::Summary, summary(&family, ROWS_MAX)));
         }
     }

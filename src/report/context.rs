@@ -45,6 +45,8 @@ pub(super) struct Context {
     figures: Vec<FigureText>,
     /// Figures that a reader has to open.
     figures_folded: Vec<FigureText>,
+    /// Whether any of them has no narrow sheet.
+    figures_wide: bool,
     /// Lanes along time, a family each.
     traces: Vec<TraceText>,
     /// How unlike subgroups are; `None` if they are all alike, or no simulator ran.
@@ -170,6 +172,7 @@ pub(super) fn context(
         first: figure.begins_row,
     };
     let mut figures: Vec<FigureText> = figures.into_iter().map(placed).collect();
+    let figures_wide = figures.iter().any(|figure| figure.narrow.is_none());
     let figures_folded = figures.split_off(figures.len().min(FIGURES_MAX));
     let traces = traces.into_iter().filter_map(|(figure, svg)| trace(figure, svg));
     let mut traces: Vec<TraceText> = traces.collect();
@@ -199,6 +202,7 @@ pub(super) fn context(
         models: of(Section::Model),
         figures,
         figures_folded,
+        figures_wide,
         traces,
         spreads: spreads(joined),
         counters: counters::list_measurements(joined),

@@ -32,8 +32,9 @@ fn the_page_has_every_device_kernel_figure_and_finding() {
     for (name, _, _) in fixtures::PATTERNS {
         assert!(page.contains(name), "{name}");
     }
-    // Lanes, ratios and widths, sealed and published.
-    assert_eq!(page.matches("<svg ").count(), 6);
+    // Lanes, ratios and widths, sealed and published; the bars again for narrow screens.
+    assert_eq!(page.matches("<figure ").count(), 6);
+    assert_eq!(page.matches("<svg ").count(), 6 + 4);
     assert_eq!(page.matches("<details class=\"source\"").count(), 10);
     for text in [
         "16.0 &#x2f; 32 (50.0 %)",
@@ -189,7 +190,7 @@ fn a_record_of_kernels_that_nobody_here_knows_makes_its_own_tables_charts_and_pa
         assert!(figures.iter().any(|figure| figure == name), "{name}: {figures:?}");
     }
     let page = html(&[loaded], &[]).expect("a page");
-    assert_eq!(page.matches("<svg ").count(), figures.len());
+    assert_eq!(page.matches("<figure ").count(), figures.len());
     for text in ["unheard_of&#x2f;branch_by_lane", "a machine elsewhere"] {
         assert!(page.contains(text), "{text}");
     }
