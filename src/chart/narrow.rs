@@ -235,7 +235,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     let words = [&table.subtitle, &table.devices];
     let subtitle: Vec<String> = words.iter().flat_map(|text| SMALL.lines(text, ROOM)).collect();
     let named = (1..).zip(&table.series).map(|(number, series): (usize, &CurveSeries)| {
-        NUMBER.lines(&format!("{number}  {}", series.name), ROOM - 20)
+        NUMBER.lines(&format!("{number}: {}", series.name), ROOM - 20)
     });
     let named: Vec<Vec<String>> = named.collect();
     let names_top = 12 + TITLE_STEP * count(title.len()) + STEP * count(subtitle.len()) + 8;

@@ -606,7 +606,7 @@ fn curves_on_a_narrow_screen_have_their_numbers_below_them() {
     let svg = draw_narrow(&Drawing::Curves(table.clone())).expect("drawn").expect("curves");
     let texts = texts(&svg);
     for text in
-        ["1  32 lanes", "2  published", "3  64 lanes", "1.97", "1.58", "1.02", "1.96", "1.59"]
+        ["1: 32 lanes", "2: published", "3: 64 lanes", "1.97", "1.58", "1.02", "1.96", "1.59"]
     {
         assert_eq!(texts.iter().filter(|known| *known == text).count(), 1, "{text}: {texts:?}");
     }
