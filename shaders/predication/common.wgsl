@@ -18,8 +18,10 @@ fn decide(
     for (var turn = 0u; turn < params.decisions; turn++) {
         let shared_before = v;
         if (decision(bits, turn)) {
+            // block: arm
             v = first(shared_before) * params.c;
         } else {
+            // block: arm
             v = first(shared_before) + params.d;
         }
     }

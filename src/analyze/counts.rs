@@ -89,3 +89,40 @@ pub(super) fn active_lanes_mean_expected(measurement: &Measurement) -> Option<f6
     }
     (any && issues_sum > 0.0).then(|| lanes_sum / issues_sum)
 }
+
+/// How unlike executions are, in words: the active lanes that a tenth, half and nine tenths of them have at most, where
+/// they have not all the same. `bins` are executions by active lanes, 1 first.
+pub fn describe_quantiles(bins: &[u128]) -> Option<String> {
+    let whole: u128 = bins.iter().sum();
+    if bins.iter().filter(|count| **count > 0).count() < 2 {
+        return None;
+    }
+    let at_most = |tenths: u128| {
+        let sums = bins.iter().scan(0_u128, |sum, count| {
+            *sum += count;
+            Some(*sum)
+        });
+        sums.take_while(|sum| *sum * 10 < whole * tenths).count() + 1
+    };
+    let [least, half, most] = [1, 5, 9].map(at_most);
+    Some(format!(
+        "a tenth has at most {least} active lanes, half at most {half}, nine tenths at most {most}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_of_executions_by_active_lanes() {
+        // 1 execution of 1 lane, 5 of 2, 4 of 4.
+        let words = describe_quantiles(&[1, 5, 0, 4]).unwrap();
+        assert_eq!(
+            words,
+            "a tenth has at most 1 active lanes, half at most 2, nine tenths at most 4"
+        );
+        assert_eq!(describe_quantiles(&[0, 7, 0, 0]), None);
+        assert_eq!(describe_quantiles(&[]), None);
+    }
+}

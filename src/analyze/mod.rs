@@ -69,7 +69,7 @@ pub use compare::{
     Trend, compare, compare_launches,
 };
 pub use condition::ConditionError;
-pub use counts::Work;
+pub use counts::{Work, describe_quantiles};
 pub use curves::{CurveSeries, CurveTable, curves};
 pub use explained::{ExplainedTime, TimeVerdict, explain};
 pub use fail_on::{Condition, SHARE_MIN, Violation};

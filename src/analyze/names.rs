@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::record::{Device, Measurement, Published, Run, Status, Value};
+use crate::record::{Device, Measurement, Published, PublishedSpeedup, Run, Status, Value};
 use crate::units::{Width, grouped_text};
 
 /// The parameter that holds a launch's element count.
@@ -169,6 +169,17 @@ pub(super) fn find_published<'a>(
 ) -> Option<&'a Published> {
     let published = run.kernels.get(kernel)?.published.as_ref();
     published.filter(|figure| figure.subgroup_width.is_none() || figure.subgroup_width == width)
+}
+
+/// Returns the published speed-up that is comparable: over the kernel's own baseline, at the size of the measurement.
+pub(super) fn find_published_speedup<'a>(
+    run: &'a Run,
+    measurement: &Measurement,
+) -> Option<&'a PublishedSpeedup> {
+    let note = run.kernels.get(&measurement.kernel)?;
+    let published = note.published_speedup.as_ref().filter(|_| note.baseline.is_some())?;
+    let size = Value::Integer(published.n);
+    (measurement.parameters.get(SIZE) == Some(&size)).then_some(published)
 }
 
 /// Returns the device of `run` with this id.

@@ -8,14 +8,18 @@ use std::collections::BTreeMap;
 use super::agreement::agreement;
 use super::bandwidth::{Bandwidth, bandwidth};
 use super::counts::{Work, active_lanes_mean, active_lanes_mean_expected, efficiency, ratio};
-use super::names::{device_label, find_published, find_simulated, is_simulated};
+use super::names::{
+    device_label, find_published, find_published_speedup, find_simulated, is_simulated,
+};
 use super::order::order_rows;
 use super::plausibility::{Plausibility, plausibility};
 use super::rounds::{overlap, ticks_by_round};
 use super::usual::Usual;
 use super::width_costs::lane_slots;
 use crate::{
-    record::{Flag, Measurement, Output, Published, Run, Status, Tag, Value, flag},
+    record::{
+        Flag, Measurement, Output, Published, PublishedSpeedup, Run, Status, Tag, Value, flag,
+    },
     statistics::{PairedRatio, paired_ratio},
     units::{Nanoseconds, Ratio, Width},
 };
@@ -82,6 +86,8 @@ pub struct SummaryRow {
     pub baseline: Option<String>,
     /// The time over the baseline kernel's.
     pub time_ratio: TimeRatio,
+    /// A published speed-up over the same baseline at the same size.
+    pub published_speedup: Option<PublishedSpeedup>,
     /// The ratio that counting predicts: Σ operations × executions over the baseline kernel's.
     pub time_ratio_predicted: Option<f64>,
     /// What the multiply-adds say about the time.
@@ -97,6 +103,20 @@ impl SummaryRow {
         let published = self.published.as_ref().map(|published| published.active_lanes_mean);
         let pair = published.zip(self.active_lanes_mean);
         pair.is_some_and(|(published, counted)| (published / counted - 1.0).abs() > 0.1)
+    }
+
+    /// The ratio of times that was published, where what was measured contradicts it: by more than a tenth.
+    pub fn published_ratio_contradicted(&self) -> Option<f64> {
+        let (published, TimeRatio::Measured(measured)) =
+            (self.published_speedup.as_ref()?, &self.time_ratio)
+        else {
+            return None;
+        };
+        let ratio = 1.0 / published.factor;
+        let nearest = measured.interval.map_or(measured.median, |interval| {
+            ratio.clamp(interval.low.min(interval.high), interval.high.max(interval.low))
+        });
+        ((ratio / nearest - 1.0).abs() > 0.1).then_some(ratio)
     }
 }
 
@@ -173,6 +193,7 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
         active_lanes_mean_expected: active_lanes_mean_expected(measurement),
         active_lanes_mean_simulated: simulated.and_then(active_lanes_mean),
         published: find_published(run, &measurement.kernel, width).cloned(),
+        published_speedup: find_published_speedup(run, measurement).cloned(),
         efficiency: efficiency(active, width),
         lane_slots: lane_slots(measurement),
         time: measurement.time.as_ref().map(|time| TimeSummary {

@@ -172,6 +172,11 @@ fn claim_lines(claim: &Judged, one_question: bool, told: &mut BTreeSet<String>) 
     let records: BTreeSet<&str> = figures.iter().map(|figure| figure.record.as_str()).collect();
     let one_record = records.len() == 1;
     lines.extend(figures.iter().map(|figure| figure_text(figure, !one_record)));
+    // In the list of many, the record of the figure that decided.
+    let decided = decisive(claim).map(|figure| figure.record.as_str()).filter(|_| !one_question);
+    if let Some(record) = decided.filter(|record| !record.is_empty()) {
+        lines.push(format!("Record: {record}"));
+    }
     if let Some(record) = records.first().filter(|record| one_record && !record.is_empty()) {
         lines.push(format!("Record: {record}"));
     }

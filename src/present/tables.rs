@@ -212,7 +212,10 @@ pub(super) fn stand_twice<L: Ord>(mut launches: impl Iterator<Item = L>) -> bool
 }
 
 fn summary_cells(row: &SummaryRow, beside_other_widths: bool, has_ratios: bool) -> Vec<Cell> {
-    let ratio = time_ratio(&row.time_ratio);
+    let mut ratio = time_ratio(&row.time_ratio);
+    if let Some(published) = row.published_ratio_contradicted() {
+        ratio = ratio.with(format!("≠ published {}×", text::ratio(published)));
+    }
     let predicted = Cell::from_option(row.time_ratio_predicted, Cell::Factor);
     // Where no ratio was measured, what is predicted says which row is the baseline.
     let (ratio, predicted) = match row.time_ratio {

@@ -236,6 +236,8 @@ struct HistogramText {
     /// The drawing's bars as an SVG path: ten units a bin, sixty high.
     path: String,
     most: String,
+    /// How unlike the operations are, in words.
+    quantiles: String,
     counts: Vec<String>,
 }
 
@@ -539,7 +541,8 @@ fn histogram(bins: &[u128], whole: u128) -> HistogramText {
         let part = text::percent(Ratio(*count as f64 / whole.max(1) as f64));
         counts.push(format!("{lanes}: {} ({part})", format::count(*count)));
     }
-    HistogramText { width: bins.len(), path, most: format::count(most), counts }
+    let quantiles = analyze::describe_quantiles(bins).unwrap_or_default();
+    HistogramText { width: bins.len(), path, most: format::count(most), quantiles, counts }
 }
 
 #[cfg(test)]

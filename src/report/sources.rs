@@ -148,13 +148,16 @@ fn block(block: &BlockCell) -> BlockText {
     let expected = block
         .active_lanes_mean_expected
         .map_or(String::new(), |expected| format!(", expected {}", text::lanes(expected)));
+    let bins = block.histogram.as_deref().unwrap_or(&[]);
+    let wide: Vec<u128> = bins.iter().copied().map(u128::from).collect();
+    let quantiles = analyze::describe_quantiles(&wide);
+    let quantiles = quantiles.map_or(String::new(), |words| format!("; {words}"));
     let title = format!(
-        "block {}{label}: {}, mean {} lanes{expected}",
+        "block {}{label}: {}, mean {} lanes{expected}{quantiles}",
         block.id,
         count_text(block.executions.into(), "execution"),
         format::lanes(mean)
     );
-    let bins = block.histogram.as_deref().unwrap_or(&[]);
     let most = bins.iter().copied().max().unwrap_or(0);
     let portion =
         |part: u64, whole: u64| Ratio::divide(part, whole).map_or(0.0, |ratio| ratio.0 * 100.0);

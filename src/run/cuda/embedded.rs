@@ -15,8 +15,7 @@ use lzma_rust2::XzReader;
 use serde::{Deserialize, Serialize};
 
 use super::nvrtc::Image;
-use super::options::options_for;
-use super::probe;
+use super::translation::{options_for, probes};
 use crate::instrument::{CounterScheme, Instrumented, Options};
 use crate::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, Launch, SEED};
 use crate::program::Program;
@@ -196,7 +195,7 @@ pub fn texts() -> Result<BTreeMap<String, EmbeddedText>, RunError> {
     let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
     let catalogue = Catalogue::embedded().map_err(|error| bad(error.to_string()))?;
     let mut texts = BTreeMap::new();
-    for source in probe::sources()? {
+    for source in probes()? {
         let row = PtxRow { class: classes(), ..row_of(PROBE, Some("main"), None) };
         add(&mut texts, EmbeddedText { row, source });
     }

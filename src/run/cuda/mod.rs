@@ -12,9 +12,8 @@
 //! - [`nvrtc`]: the compiler library (`unsafe`: it calls C);
 //! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
 //! - [`embedded`]: PTX of the catalogue's default points, for machines without NVRTC;
-//! - `probe`: the texts by which a device is measured, in C++;
 //! - `device`: an open device with the compiler for it;
-//! - `options`: how kernels are translated;
+//! - `translation`: shaders, and the probes by which a device is measured, in C++;
 //! - `native`: the catalogue's kernels in CUDA C++, compiled;
 //! - `runner`: the device behind `run::gpu`'s trait: shaders translated, compiled and launched.
 //!
@@ -29,9 +28,8 @@ mod driver;
 pub mod embedded;
 mod native;
 pub mod nvrtc;
-mod options;
-mod probe;
 mod runner;
+mod translation;
 
 pub use runner::{CudaRunner, GIVES};
 

@@ -16,9 +16,7 @@ use super::driver::{
 };
 use super::native;
 use super::nvrtc::{Image, Nvrtc};
-use super::options::options;
-use super::probe;
-use crate::instrument::Instrumented;
+use super::translation::{probes, translation};
 use crate::kernel::Launch;
 use crate::record::{Backend, Device, DeviceKind, Gives};
 use crate::run::back_end::WarmUpRule;
@@ -28,8 +26,8 @@ use crate::run::gpu::{
 };
 use crate::run::probes::words;
 use crate::run::sampling::Ticks;
-use crate::run::{RunError, RunErrorKind, caught};
-use crate::translate::{self, Parameter, Translated};
+use crate::run::{RunError, RunErrorKind};
+use crate::translate::{Parameter, Translated};
 use crate::units::Width;
 
 /// What its devices give.
@@ -97,18 +95,6 @@ impl CudaDevice {
         };
         work.iter().map(launch).collect()
     }
-}
-
-/// A shader in CUDA C++.
-fn translation(shader: &Shader<'_>) -> Result<Translated, RunError> {
-    let options = options(shader.trusted, shader.zero_memory);
-    caught("translation", shader.file(), || {
-        let program = shader.program;
-        let module = shader.counting.map_or(program.module(), Instrumented::module);
-        let info = shader.counting.map_or(program.info(), Instrumented::info);
-        translate::cuda(module, info, program.text(), &options)
-            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
-    })
 }
 
 /// What a translation's parameters are on this device, where `buffer` gives the one at a binding.
@@ -305,9 +291,7 @@ fn open(number: usize, assembles: bool, probed: bool) -> Result<(CudaDevice, Dev
     let facts = driver::find(number)?;
     let nvrtc = Nvrtc::load().map(Arc::new);
     let ahead = || match (&nvrtc, probed) {
-        (Ok(nvrtc), true) => {
-            compile_ahead(nvrtc, probe::sources().unwrap_or_default(), facts.capability)
-        }
+        (Ok(nvrtc), true) => compile_ahead(nvrtc, probes().unwrap_or_default(), facts.capability),
         (Ok(_) | Err(_), _) => BTreeMap::new(),
     };
     let (images, gpu) = std::thread::scope(|scope| {
