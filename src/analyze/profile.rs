@@ -248,6 +248,11 @@ impl Profile {
         faults
     }
 
+    /// Whether something was made up that no launch file speaks of.
+    pub fn has_undescribed(&self) -> bool {
+        self.devices.iter().flat_map(|device| &device.made_up).any(|part| !part.asked)
+    }
+
     /// Says which lines follow contents that were made up, a sentence; `None` if none do.
     pub fn made_up_note(&self) -> Option<String> {
         let all = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty())?;
@@ -265,8 +270,8 @@ impl Profile {
         });
         let asked = decided_by(&random(true)).map(|decided| {
             format!(
-                "Random values as the launch file distributes them decide here: {decided}. Figures of another \
-                 distribution are others"
+                "Random values decide here, distributed as the launch file says: {decided}. With another distribution \
+                 the figures change"
             )
         });
         let zeros: Vec<&MadeUp> = all.iter().filter(|part| part.zeros).collect();
@@ -573,7 +578,7 @@ fn chosen_note(made_up: &[&MadeUp]) -> Option<String> {
 }
 
 /// Whether a branch or a number of turns follows contents that were made up.
-fn decides(made_up: &[MadeUp]) -> bool {
+pub(super) fn decides(made_up: &[MadeUp]) -> bool {
     made_up.iter().any(|buffer| !buffer.conditions.is_empty())
 }
 

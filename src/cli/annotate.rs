@@ -236,9 +236,15 @@ fn problems(device: &DeviceProfile, look: Look) -> String {
     text
 }
 
+/// The least part of all lane slots that a line wastes which is shown.
+const SHARE_MIN: f64 = 0.0005;
+
 fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> String {
     let wasteful = |line: &&LineProfile| line.wasted.is_some_and(|wasted| wasted > 0.0);
     let lines: Vec<&LineProfile> = device.lines.iter().filter(wasteful).collect();
+    // What is hardly anything of the shader is shown on the page alone.
+    let shown = |line: &&&LineProfile| line.wasted_share().is_none_or(|share| share.0 >= SHARE_MIN);
+    let most = most.min(lines.iter().filter(shown).count().max(1));
     let label = &device.column.label;
     if lines.is_empty() {
         let never = device.lines.iter().filter(|line| line.active_lanes_mean.is_none()).count();
@@ -254,7 +260,7 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
         return look.heading(&format!("{counted}{}", if device.is_cut_off() { cut } else { "" }));
     }
     let title = if lines.len() > most {
-        format!("The {most} of {} lines that waste most on {label}", lines.len())
+        format!("The {most} lines that waste most on {label}, of {} that waste any", lines.len())
     } else {
         format!("The lines that waste most on {label}")
     };
@@ -307,7 +313,11 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
                 device.column.label
             )
         } else {
-            format!("Nothing to advise on {}", device.column.label)
+            let of_data = match device.trust {
+                Trust::GeneratedData => " with these generated data; real data may give advice",
+                _ => "",
+            };
+            format!("Nothing to advise on {}{of_data}", device.column.label)
         })
     } else {
         let title = format!(

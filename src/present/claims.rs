@@ -102,10 +102,27 @@ pub fn claims_counted(judged: &[Judged]) -> String {
         .iter()
         .map(|name| (name, count(name)))
         .filter(|(_, count)| *count > 0)
-        .map(|(name, count)| format!("{name} {count}"))
+        .map(|(name, count)| format!("{count} {}", in_words(name, count)))
         .collect();
     let claims = super::count_text(judged.len() as u128, "claim");
     format!("{claims}: {}.", parts.join(", "))
+}
+
+/// A verdict as what so many claims do.
+fn in_words(name: &str, count: usize) -> String {
+    let one = count == 1;
+    match name {
+        "holds" => (if one { "holds" } else { "hold" }).to_owned(),
+        "holds only where" => {
+            format!("{} only under a condition", if one { "holds" } else { "hold" })
+        }
+        "contradicted" => format!("{} contradicted", if one { "is" } else { "are" }),
+        "not testable here" => format!("{} not testable here", if one { "is" } else { "are" }),
+        "no claim about machines" => {
+            format!("{} about no machine", if one { "is" } else { "are" })
+        }
+        other => other.to_owned(),
+    }
 }
 
 /// Claims by family, in the order of names.

@@ -23,15 +23,17 @@ const WIDTHS: [u32; 6] = [4, 8, 16, 32, 64, 128];
 const FAMILIES: [&str; 6] = ["k_way", "split", "alignment", "boundary", "predication", "masked"];
 
 /// Their kernels whose lanes never part: these have no formulas.
-const BRANCHLESS: [&str; 7] = [
+const BRANCHLESS: [&str; 6] = [
     "predication/arithmetic",
     "predication/chosen",
     "predication/select",
-    "predication/special",
     "masked/copy",
     "masked/select",
     "masked/two_kernels",
 ];
+
+/// The one of so few elements that no subgroup is full: what it writes is checked, and not its lanes.
+const SMALL: &str = "predication/special";
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -85,6 +87,10 @@ fn formulas() {
     let catalogue = Catalogue::embedded().unwrap();
     let (mut compared, mut wrong) = (0, Vec::new());
     for kernel in FAMILIES.iter().flat_map(|family| catalogue.select(family).unwrap()) {
+        if kernel.id == SMALL {
+            assert!(kernel.description.blocks.is_empty());
+            continue;
+        }
         let branchless = BRANCHLESS.contains(&kernel.id.as_str());
         assert_ne!(branchless, !kernel.description.blocks.is_empty(), "{}", kernel.id);
         let mut of_kernel = 0;

@@ -237,7 +237,9 @@ fn reason(
     }
     if !candidate.same.is_empty() {
         let others = lines(&candidate.same).to_lowercase();
-        text += &format!(" What was tried at {others} saves a part of the same operations.");
+        text += &format!(
+            " The changes that were tried at {others} save some of the same operations, which are counted here alone."
+        );
     }
     text
 }
@@ -310,7 +312,7 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
         let known = Some(&what_if.untried_lines).filter(|lines| !lines.is_empty());
         let limit = what_if.time_max_ns.map_or_else(
             || "what trials may take was used up".to_owned(),
-            |limit| format!("the {limit} that trials on this device may take had passed"),
+            |limit| format!("trials on this device have {limit}, which had passed"),
         );
         found.push(format!(
             "{changes} more {} not tried{}: {limit}.",

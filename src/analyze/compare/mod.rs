@@ -28,6 +28,7 @@ use super::names::{
     SIZE, device_label, family, list_text, parameters_text, plain_label, value_text,
 };
 use super::plausibility::plausibility;
+use super::profile::decides;
 use super::rounds::{median_time, times_ns};
 use super::width_costs::{lane_slots, seed_range};
 use crate::{
@@ -371,6 +372,19 @@ fn differing(a: &Run, b: &Run, rows: &[ComparisonRow]) -> Vec<String> {
         if count > 0 {
             sentences.push(format!("{words} differs in {count} of {} launches.", rows.len()));
         }
+    }
+    let rests =
+        |run: &Run| run.measurements.iter().any(|measurement| decides(&measurement.made_up));
+    let resting = match [a, b].map(rests) {
+        [true, true] => Some("both runs"),
+        [true, false] => Some("A"),
+        [false, true] => Some("B"),
+        [false, false] => None,
+    };
+    if let Some(runs) = resting {
+        sentences.push(format!(
+            "Data that nobody gave decide branches or loops in {runs}: with real data the runs may differ otherwise."
+        ));
     }
     if a.tool.version != b.tool.version {
         let [a, b] = [a, b].map(|run| run.tool.version.as_str());
