@@ -4,7 +4,7 @@ use super::fit::width_of;
 use super::{Cell, Column, Table, claims_screen, comparison, tables};
 use crate::analyze;
 use crate::fixtures;
-use crate::record::{Flag, Tag};
+use crate::record::{Flag, Published, PublishedSpeedup, Tag};
 
 /// The terminals, and what is none.
 const TERMINALS: [Option<usize>; 6] = [Some(60), Some(80), Some(100), Some(120), Some(200), None];
@@ -44,6 +44,33 @@ fn a_run_on_every_terminal() {
 #[test]
 fn a_comparison_on_every_terminal() {
     insta::assert_snapshot!("compare", on_every_terminal(compared));
+}
+
+#[test]
+fn published_figures_that_are_contradicted_are_marked_in_the_main_table() {
+    let shown = |lanes: f64, factor: f64| {
+        let mut run = fixtures::compared_run();
+        for note in run.kernels.values_mut() {
+            note.published = Some(Published {
+                active_lanes_mean: lanes,
+                hardware: "RTX".to_owned(),
+                subgroup_width: None,
+            });
+            let hardware = "A100".to_owned();
+            note.published_speedup = Some(PublishedSpeedup { factor, n: 1 << 20, hardware });
+        }
+        let all = tables(&run).into_iter().map(|(_, table)| table.to_screen(None));
+        all.collect::<Vec<_>>().join("\n")
+    };
+    // No kernel has so few lanes, and none is a hundred times as fast as its baseline.
+    let contradicted = shown(0.5, 100.0);
+    assert!(contradicted.contains("≠ 0.50") && contradicted.contains("≠ published 0.010×"));
+    // As many lanes as the uniform kernel has, and half as fast, as branches are.
+    let fits = shown(32.0, 0.5);
+    let uniform = fits.lines().find(|line| line.contains("uniform") && line.contains("32.00"));
+    assert!(uniform.is_some_and(|line| !line.contains('≠')), "{fits}");
+    let one = fits.lines().filter(|line| line.contains("≠ published 2.000×")).count();
+    assert!(one < contradicted.matches("≠ published").count(), "{fits}");
 }
 
 /// What `claims` shows of those that the synthetic run decides, and of one alone.
