@@ -132,13 +132,18 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
     let plan = plan(&catalogue, &words, None)?.asking(groups);
     let mut recording = Recording::new(begin_run(plan.notes()));
     let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
-    if arguments.claims.is_empty() {
-        watch.message(&format!(
-            "All {} claims are measured, with up to {launches} launches a device, which takes minutes. \
-             lanescope claims ID measures for one, and --from RECORD judges records without measuring.",
-            chosen.len()
-        ));
-    }
+    let whole = match arguments.claims.is_empty() {
+        true => ", which takes minutes; lanescope claims ID measures for one",
+        false => ", CPU drivers too, on which that may take minutes; --quick takes less",
+    };
+    watch.message(&format!(
+        "{} measured, with up to {launches} launches a device{whole}; --from RECORD judges records without \
+         measuring",
+        match chosen.len() {
+            1 => "1 claim is".to_owned(),
+            many => format!("{many} claims are"),
+        }
+    ));
     plan.told.iter().for_each(|text| watch.message(text));
     plan.execute(&mut recording, &mut watch)?;
     let folder = watch.finish()?;

@@ -238,7 +238,7 @@ fn reason(
     if !candidate.same.is_empty() {
         let others = lines(&candidate.same).to_lowercase();
         text += &format!(
-            " The changes that were tried at {others} save some of the same operations, which are counted here alone."
+            " The changes at {others} would save some of these operations too; they are counted here only."
         );
     }
     text
