@@ -23,7 +23,7 @@ use crate::support::program;
 /// Every check as a trial.
 #[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 72] = [
+    let checks: [(&str, fn()); 73] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -59,6 +59,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("readme_shows_what_profile_prints", profile::readme),
         ("readme_shows_what_run_prints", profile::readme_catalogue),
         ("readme_shows_what_fail_on_says", profile::readme_fail_on),
+        ("occupancy_is_documented_as_it_prints", profile::documented_occupancy),
         ("readme_launch_file_runs", profile::readme_launch_file),
         ("profile_fail_on_exits_with_one", profile::fail_on),
         ("profile_tells_accesses_out_of_bounds", profile::out_of_bounds),

@@ -403,6 +403,21 @@ pub(super) fn readme_fail_on() {
     assert_eq!(told, block.lines().collect::<Vec<_>>());
 }
 
+/// The example of `occupancy` in `docs/run.md` says what the program says.
+pub(super) fn documented_occupancy() {
+    let page = include_str!("../../docs/run.md");
+    let command = "lanescope occupancy --arch sm_80";
+    let (_, after) = page.split_once(command).unwrap();
+    let line = after.lines().next().unwrap();
+    let block = after.split_once("```text\n").unwrap().1.split_once("```").unwrap().0;
+    let folder = TempDir::new().unwrap();
+    let words = format!("{command}{line}");
+    let arguments: Vec<&str> = words.split(' ').skip(1).collect();
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 0, "{stderr}");
+    assert!(!block.trim().is_empty() && stdout.contains(block.trim()), "{stdout}");
+}
+
 /// The block of README's section on profiling is what the program prints, but for what `…` leaves
 /// out.
 pub(super) fn readme() {

@@ -52,7 +52,7 @@ fn figures(text: &str) -> Vec<String> {
     )
     .unwrap();
     let figure = Regex::new(
-        r"(?i)\b\d[\d.,]*(?:\s|\u{a0})?(?:%|×|[nµum]?s\b|seconds?\b|times\b|[kmgt]i?b\b|[kmgt]b/s|[kmg]hz\b|cycles?\b|percent\b|programs\b|texts\b|shaders\b|launches\b|modules\b|measurements\b|instructions\b|opcodes\b)",
+        r"(?i)\b\d[\d.,]*(?:\s|\u{a0})?(?:%|×|[nµum]?s\b|seconds?\b|minutes?\b|hours?\b|times\b|[kmgt]i?b\b|[kmgt]b/s|[kmg]hz\b|cycles?\b|percent\b|programs\b|texts\b|shaders\b|launches\b|modules\b|measurements\b|instructions\b|opcodes\b)",
     )
     .unwrap();
     // Written out, a figure is a figure; "the fifth" and "half" are none.
@@ -107,6 +107,7 @@ fn no_figure_with_a_unit_is_typed() {
 fn a_typed_figure_is_seen() {
     assert_eq!(figures("It takes 37.1 µs, 1.85\ntimes as long."), ["37.1 µs", "1.85 times"]);
     assert_eq!(figures("Of 1,000 programs 37 differ."), ["1,000 programs"]);
+    assert_eq!(figures("It took 9 minutes, or 1 hour."), ["9 minutes", "1 hour"]);
     assert_eq!(
         figures("Within a twentieth, up to four\ntimes, three quarters of the fifth half"),
         ["a twentieth", "four times", "three quarters"]
