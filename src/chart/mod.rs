@@ -14,6 +14,7 @@ mod before_after;
 mod canvas;
 mod crossovers;
 mod curves;
+mod error;
 mod frame;
 mod lanes;
 mod latencies;
@@ -35,6 +36,7 @@ use bars::{BarFigure, plots_shared};
 use before_after::before_after;
 use crossovers::crossovers;
 use curves::curves;
+pub use error::ChartError;
 use lanes::lanes;
 use latencies::latencies;
 use ratios::ratios;
@@ -56,17 +58,6 @@ use crate::analyze::{
 };
 use crate::record::Run;
 use crate::units::Ratio;
-
-/// Why there is no figure.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChartError {
-    /// The table holds nothing that the figure shows.
-    #[error("no {0} to draw")]
-    Empty(&'static str),
-    /// The SVG backend failed.
-    #[error("cannot draw: {0}")]
-    Draw(String),
-}
 
 /// Draws every figure of a run that has something in it, in the order in which figures are shown: each
 /// with its SVG.

@@ -3,9 +3,9 @@
 //! Input: a sheet of `analyze`. Output: SVG; each panel says in words whose subgroup it is and how many of
 //! its lanes are active in the mean.
 
-use super::ChartError;
 use super::bars::WIDTH;
 use super::canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour};
+use super::error::ChartError;
 use crate::analyze::{Strand, TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet};
 use crate::units::text;
 

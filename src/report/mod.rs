@@ -8,6 +8,7 @@
 mod comparison;
 mod context;
 mod counters;
+mod error;
 mod format;
 mod gallery;
 mod highlight;
@@ -18,6 +19,7 @@ mod table;
 mod tests;
 
 pub use comparison::comparison_html;
+pub use error::ReportError;
 pub use gallery::GalleryPage;
 pub use profile::profile_html;
 
@@ -27,9 +29,6 @@ use minijinja::{
     Environment, UndefinedBehavior, Value, escape_formatter, syntax::SyntaxConfig, value::Serde,
 };
 
-use crate::analyze::MergeError;
-use crate::chart::ChartError;
-use crate::claims::LedgerError;
 use crate::{
     analyze::merge,
     record::{PeerRow, Run},
@@ -53,23 +52,6 @@ pub(crate) const PROFILE_STYLE: &str = include_str!("style.css");
 /// [`ReportError::Runs`] for an empty list or runs of two counting rules; the others are faults of lanescope's own.
 pub fn html(runs: &[Run], peers: &[PeerRow]) -> Result<String, ReportError> {
     page(runs, peers).map(|page| page.html)
-}
-
-/// Why there is no report.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportError {
-    /// The runs cannot stand on one page, or there is none.
-    #[error("there is nothing to report on")]
-    Runs(#[from] MergeError),
-    /// A figure could not be drawn, for another reason than that there is nothing in it.
-    #[error("cannot draw a figure of the report")]
-    Chart(#[from] ChartError),
-    /// The embedded ledger of claims failed: a fault of lanescope's.
-    #[error("cannot judge claims")]
-    Claims(#[from] LedgerError),
-    /// The embedded template failed: a fault of lanescope's.
-    #[error("cannot fill the report's template")]
-    Template(#[from] minijinja::Error),
 }
 
 /// A page, and the figures on it.

@@ -138,7 +138,7 @@ fn two_lines_that_part_the_same_lanes_are_one_card() {
     let run = simulated(&shader(64, body), Fill::Words((0..1024).collect()), 16, &[32]);
     let cards = advice_in(&run);
     assert_eq!(cards.len(), 1, "{cards:#?}");
-    assert!(cards[0].reason.contains("saves a part of the same operations"));
+    assert!(cards[0].reason.contains("would save some of these operations too"));
 }
 
 #[test]
@@ -291,8 +291,8 @@ fn what_was_not_tried_is_said_with_the_limit() {
     };
     what_if(&mut run, Some(Nanoseconds(2e9)));
     let said = remarks(&device(&run)).concat();
-    let expected = "2 more changes were not tried (lines 4 and 6): the 2.00 s that trials on this device may take \
-                    had passed.";
+    let expected = "2 more changes were not tried (lines 4 and 6): trials on this device have 2.00 s, which had \
+                    passed.";
     assert!(said.contains(expected), "{said}");
     what_if(&mut run, None);
     let said = remarks(&device(&run)).concat();
