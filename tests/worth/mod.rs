@@ -191,7 +191,7 @@ fn skewed_rows() {
         let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &all));
         assert_eq!(code, 0, "{stderr}");
         assert!(stdout.contains("of generated data") && !stdout.contains("guaranteed"), "{stdout}");
-        assert!(stdout.contains("as the launch file distributes them"), "{stdout}");
+        assert!(stdout.contains("distributed as the launch file says"), "{stdout}");
         let row = stdout.lines().find(|line| line.starts_with("sim:32")).unwrap();
         let share = row.split('%').next().and_then(|part| part.split_whitespace().last());
         share.unwrap().parse::<f64>().unwrap()
