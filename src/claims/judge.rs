@@ -317,11 +317,24 @@ fn outcome(check: &Check, judgements: &[Judgement]) -> Outcome {
                     Some((judgement.point.as_ref()?, judgement.figure.as_claimed?))
                 })
                 .collect();
+            let points = reproduced(&points);
+            if points.iter().all(|(_, holds)| !holds) {
+                return Outcome::Fails;
+            }
             let by_driver = matches!(check, Check::Verified(_))
                 || matches!(check.quantity(), Some(Quantity::OutputShown(..)));
             Outcome::Where(condition(&points, by_driver))
         }
     }
+}
+
+/// The points, those as claimed alone that no other record of the same launch on the same device contradicts: what one
+/// record has and another has not is no condition.
+fn reproduced<'a>(points: &[(&'a Point, bool)]) -> Vec<(&'a Point, bool)> {
+    let same = |a: &Point, b: &Point| (&a.device, &a.launches) == (&b.device, &b.launches);
+    let contradicted =
+        |point: &Point| points.iter().any(|(other, holds)| !holds && same(point, other));
+    points.iter().map(|(point, holds)| (*point, *holds && !contradicted(point))).collect()
 }
 
 /// Whether a value that a selector names has no figure: of one of several operations nothing follows for the others.

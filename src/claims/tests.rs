@@ -697,11 +697,34 @@ fn of_several_conditions_each_says_that_it_is_of_another_figure() {
 
 #[test]
 fn where_nothing_tells_points_apart_that_is_said() {
-    let same = [("A", 32, 1, 8.0), ("A", 32, 1, 16.0), ("A", 32, 1, 16.0)];
-    let condition = "at 1 of 3 points, which no common attribute tells from the others, such as n=1 on A (Vulkan)";
-    let judged = judged_at(&same);
-    assert_eq!(judged.verdict.condition(), Some(condition));
-    assert_eq!(judged.verdict.text(), format!("holds only {condition}"));
+    let point = |value: f64| Point {
+        value,
+        low: value,
+        high: value,
+        width: None,
+        parameters: [("n".to_owned(), Value::Integer(1))].into(),
+        device: "A".to_owned(),
+        device_id: "wgpu:0".to_owned(),
+        kind: "GPUs",
+        interface: "Vulkan",
+        record: String::new(),
+        launches: Vec::new(),
+    };
+    let points = [point(8.0), point(16.0), point(17.0)];
+    let points = [(&points[0], true), (&points[1], false), (&points[2], false)];
+    let expected =
+        "at 1 of 3 points, which no common attribute tells from the others, such as n=1 on A";
+    assert_eq!(condition::condition(&points, false), expected);
+}
+
+#[test]
+fn a_launch_that_records_contradict_one_another_about_is_no_condition() {
+    // The same launch twice on the same device; then another that is as claimed.
+    let text = |points: &[(&str, u32, i64, f64)]| judged_at(points).verdict.text();
+    let twice = [("A", 32, 1, 8.0), ("A", 32, 1, 16.0), ("A", 32, 2, 16.0)];
+    assert_eq!(text(&twice), "contradicted");
+    let other = [("A", 32, 1, 8.0), ("A", 32, 1, 16.0), ("A", 32, 2, 8.0)];
+    assert_eq!(text(&other), "holds only where n ≥ 2");
 }
 
 #[test]
