@@ -331,7 +331,9 @@ fn outcome(check: &Check, judgements: &[Judgement]) -> Outcome {
 /// The points, those as claimed alone that no other record of the same launch on the same device contradicts: what one
 /// record has and another has not is no condition.
 fn reproduced<'a>(points: &[(&'a Point, bool)]) -> Vec<(&'a Point, bool)> {
-    let same = |a: &Point, b: &Point| (&a.device, &a.launches) == (&b.device, &b.launches);
+    let same = |a: &Point, b: &Point| {
+        (&a.device, a.width, &a.launches) == (&b.device, b.width, &b.launches)
+    };
     let contradicted =
         |point: &Point| points.iter().any(|(other, holds)| !holds && same(point, other));
     points.iter().map(|(point, holds)| (*point, *holds && !contradicted(point))).collect()
