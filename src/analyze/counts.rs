@@ -106,7 +106,7 @@ pub fn describe_quantiles(bins: &[u128]) -> Option<String> {
     };
     let [least, half, most] = [1, 5, 9].map(at_most);
     Some(format!(
-        "a tenth has at most {least} active lanes, half at most {half}, nine tenths at most {most}"
+        "active lanes: at most {least} in a tenth of them, {half} in half, {most} in nine tenths"
     ))
 }
 
@@ -120,7 +120,7 @@ mod tests {
         let words = describe_quantiles(&[1, 5, 0, 4]).unwrap();
         assert_eq!(
             words,
-            "a tenth has at most 1 active lanes, half at most 2, nine tenths at most 4"
+            "active lanes: at most 1 in a tenth of them, 2 in half, 4 in nine tenths"
         );
         assert_eq!(describe_quantiles(&[0, 7, 0, 0]), None);
         assert_eq!(describe_quantiles(&[]), None);

@@ -148,7 +148,7 @@ pub(super) fn order_by_size(groups: &mut [BarGroup]) {
 
 /// A mark of the legend.
 #[derive(Clone, Copy)]
-enum LegendKey {
+pub(super) enum LegendKey {
     Series(usize),
     Tick,
     Diamond,
@@ -344,8 +344,8 @@ pub(super) fn bar_text(figure: &BarFigure, bar: &Bar) -> String {
     }
 }
 
-/// Places the legend's entries in rows, the first at `y`, and returns them with where the last row is.
-fn legend(figure: &BarFigure, mut y: i32, sheet: i32) -> (Vec<(LegendKey, String, i32, i32)>, i32) {
+/// The legend's marks, each with its words: series first.
+pub(super) fn legend_keys(figure: &BarFigure) -> Vec<(LegendKey, String)> {
     let numbered_name = |index: usize, name: &String| {
         if figure.series.len() > SERIES_UNNUMBERED_MAX {
             format!("{}: {name}", index + 1)
@@ -364,9 +364,14 @@ fn legend(figure: &BarFigure, mut y: i32, sheet: i32) -> (Vec<(LegendKey, String
     ];
     entries
         .extend(marks.into_iter().filter_map(|(key, label)| Some((key, label.as_ref()?.clone()))));
+    entries
+}
+
+/// Places the legend's entries in rows, the first at `y`, and returns them with where the last row is.
+fn legend(figure: &BarFigure, mut y: i32, sheet: i32) -> (Vec<(LegendKey, String, i32, i32)>, i32) {
     let mut x = MARGIN;
     let mut placed = Vec::new();
-    for (key, name) in entries {
+    for (key, name) in legend_keys(figure) {
         let width = 22 + Font::plain(12).width(&name) + 18;
         if x > MARGIN && x + width > sheet - MARGIN {
             (x, y) = (MARGIN, y + 18);
@@ -385,18 +390,24 @@ fn draw_legend(
 ) -> Result<(), ChartError> {
     debug_assert!(entries.len() >= figure.series.len(), "every series has an entry");
     for (key, name, x, y) in entries {
-        let (x, y) = (*x, *y);
-        match key {
-            LegendKey::Series(index) => {
-                canvas.fill((x, y - 6), (x + 14, y + 6), series_colour(*index))?;
-            }
-            LegendKey::Tick => canvas.line(vec![(x + 7, y - 7), (x + 7, y + 7)], INK, 3)?,
-            LegendKey::Diamond => canvas.diamond((x + 7, y), 5, INK)?,
-            LegendKey::Whisker => draw_whisker(canvas, (x, x + 14), y)?,
-        }
-        canvas.text(name, (x + 20, y), Anchor::Start, Font::plain(12))?;
+        draw_key(canvas, *key, (*x, *y))?;
+        canvas.text(name, (x + 20, *y), Anchor::Start, Font::plain(12))?;
     }
     Ok(())
+}
+
+/// Draws a mark of the legend, 14 pixels wide from `x` on, around `y`.
+pub(super) fn draw_key(
+    canvas: &Canvas<'_>,
+    key: LegendKey,
+    (x, y): (i32, i32),
+) -> Result<(), ChartError> {
+    match key {
+        LegendKey::Series(index) => canvas.fill((x, y - 6), (x + 14, y + 6), series_colour(index)),
+        LegendKey::Tick => canvas.line(vec![(x + 7, y - 7), (x + 7, y + 7)], INK, 3),
+        LegendKey::Diamond => canvas.diamond((x + 7, y), 5, INK),
+        LegendKey::Whisker => draw_whisker(canvas, (x, x + 14), y),
+    }
 }
 
 /// Draws the x axis with grid lines, its numbers and its label.

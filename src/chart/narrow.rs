@@ -6,8 +6,8 @@
 
 use super::ChartError;
 use super::bars::{
-    Bar, BarFigure, BarGroup, Scale, axis_end, bar_text, count, draw_whisker, nice_step,
-    with_near_reference,
+    Bar, BarFigure, BarGroup, LegendKey, Scale, axis_end, bar_text, count, draw_key, draw_whisker,
+    legend_keys, nice_step, with_near_reference,
 };
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
 use super::curves::{check, digits, inside, joined, short, values_measured, vertical};
@@ -52,12 +52,7 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let (x, y) = (Span::linear(0.0, axis_end(figure)), Span::linear(0.0, 1.0));
     let plot = ChartFrame { left: MARGIN, right: WIDTH - MARGIN, top, bottom, pad: 0, x, y };
     draw((WIDTH, height), &figure.title, |canvas| {
-        let mut line = 14;
-        for words in &title {
-            canvas.text(words, (MARGIN, line), Anchor::Start, TITLE)?;
-            line += TITLE_STEP;
-        }
-        write_lines(canvas, &subtitle, line - 2, Anchor::Start)?;
+        write_heading(canvas, &title, &subtitle)?;
         draw_legend(canvas, &keys, legend_top)?;
         draw_axis(canvas, figure, &plot)?;
         write_lines(canvas, &x_label, bottom + 30, Anchor::Middle)?;
@@ -70,25 +65,10 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     })
 }
 
-/// A key of the legend.
-#[derive(Clone, Copy)]
-enum Key {
-    Series(usize),
-    Tick,
-    Diamond,
-    Whisker,
-}
-
 /// The keys with their words in lines.
-fn legend(figure: &BarFigure) -> Vec<(Key, Vec<String>)> {
-    let series = figure.series.iter().enumerate().map(|(index, name)| (Key::Series(index), name));
-    let marks = [
-        (Key::Tick, &figure.tick_label),
-        (Key::Diamond, &figure.diamond_label),
-        (Key::Whisker, &figure.whisker_label),
-    ];
-    let marks = marks.into_iter().filter_map(|(key, words)| Some((key, words.as_ref()?)));
-    series.chain(marks).map(|(key, words)| (key, NUMBER.lines(words, ROOM - 20))).collect()
+fn legend(figure: &BarFigure) -> Vec<(LegendKey, Vec<String>)> {
+    let keys = legend_keys(figure).into_iter();
+    keys.map(|(key, words)| (key, NUMBER.lines(&words, ROOM - 20))).collect()
 }
 
 /// The height of a group with its name and the gap below.
@@ -109,6 +89,20 @@ fn details(group: &BarGroup) -> Vec<String> {
     SMALL.lines(&group.detail, ROOM)
 }
 
+/// Writes the title and what stands below it.
+fn write_heading(
+    canvas: &Canvas<'_>,
+    title: &[String],
+    subtitle: &[String],
+) -> Result<(), ChartError> {
+    let mut y = 14;
+    for words in title {
+        canvas.text(words, (MARGIN, y), Anchor::Start, TITLE)?;
+        y += TITLE_STEP;
+    }
+    write_lines(canvas, subtitle, y - 2, Anchor::Start)
+}
+
 /// Writes lines from `y` on.
 fn write_lines(
     canvas: &Canvas<'_>,
@@ -125,21 +119,13 @@ fn write_lines(
 
 fn draw_legend(
     canvas: &Canvas<'_>,
-    keys: &[(Key, Vec<String>)],
+    keys: &[(LegendKey, Vec<String>)],
     mut y: i32,
 ) -> Result<(), ChartError> {
-    let x = MARGIN;
     for (key, lines) in keys {
-        match key {
-            Key::Series(index) => {
-                canvas.fill((x, y - 5), (x + 12, y + 5), series_colour(*index))?;
-            }
-            Key::Tick => canvas.line(vec![(x + 6, y - 6), (x + 6, y + 6)], INK, 3)?,
-            Key::Diamond => canvas.diamond((x + 6, y), 4, INK)?,
-            Key::Whisker => draw_whisker(canvas, (x, x + 12), y)?,
-        }
+        draw_key(canvas, *key, (MARGIN, y))?;
         for line in lines {
-            canvas.text(line, (x + 20, y), Anchor::Start, NUMBER)?;
+            canvas.text(line, (MARGIN + 20, y), Anchor::Start, NUMBER)?;
             y += STEP;
         }
     }
@@ -257,12 +243,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     let bands = table.series.iter().filter(|series| series.measured).count().div_ceil(COLUMNS);
     let height = numbers_top + count(bands) * ((count(values.len()) + 1) * NUMBERS_STEP + 8);
     draw((WIDTH, height), &table.title, |canvas| {
-        let mut line = 14;
-        for words in &title {
-            canvas.text(words, (MARGIN, line), Anchor::Start, TITLE)?;
-            line += TITLE_STEP;
-        }
-        write_lines(canvas, &subtitle, line - 2, Anchor::Start)?;
+        write_heading(canvas, &title, &subtitle)?;
         let mut line = names_top;
         for (index, (series, words)) in table.series.iter().zip(&named).enumerate() {
             let colour = if series.measured { series_colour(index) } else { GREY };

@@ -695,21 +695,26 @@ fn of_several_conditions_each_says_that_it_is_of_another_figure() {
     assert_eq!(text, "holds only where n ≤ 1 for one figure, and where n ≤ 2 for another");
 }
 
-#[test]
-fn where_nothing_tells_points_apart_that_is_said() {
-    let point = |value: f64| Point {
+/// A point of a GPU with these parameters.
+fn point<const N: usize>(value: f64, parameters: [(&str, i64); N]) -> Point {
+    Point {
         value,
         low: value,
         high: value,
         width: None,
-        parameters: [("n".to_owned(), Value::Integer(1))].into(),
+        parameters: parameters.map(|(name, of)| (name.to_owned(), Value::Integer(of))).into(),
         device: "A".to_owned(),
         device_id: "wgpu:0".to_owned(),
         kind: "GPUs",
         interface: "Vulkan",
         record: String::new(),
         launches: Vec::new(),
-    };
+    }
+}
+
+#[test]
+fn where_nothing_tells_points_apart_that_is_said() {
+    let point = |value: f64| point(value, [("n", 1)]);
     let points = [point(8.0), point(16.0), point(17.0)];
     let points = [(&points[0], true), (&points[1], false), (&points[2], false)];
     let expected =
@@ -730,21 +735,7 @@ fn a_launch_that_records_contradict_one_another_about_is_no_condition() {
 #[test]
 fn the_only_point_where_a_claim_holds_is_its_condition() {
     let point = |index: i64| {
-        let parameter =
-            |(name, bit): (&str, i64)| (name.to_owned(), Value::Integer(index >> bit & 1));
-        Point {
-            value: 1.0,
-            low: 1.0,
-            high: 1.0,
-            width: None,
-            parameters: [("a", 0), ("b", 1), ("c", 2)].map(parameter).into(),
-            device: "A".to_owned(),
-            device_id: "wgpu:0".to_owned(),
-            kind: "GPUs",
-            interface: "Vulkan",
-            record: String::new(),
-            launches: Vec::new(),
-        }
+        point(1.0, [("a", 0), ("b", 1), ("c", 2)].map(|(name, bit)| (name, index >> bit & 1)))
     };
     let points: Vec<Point> = (0..8).map(point).collect();
     let holding = |holds: &[usize]| {

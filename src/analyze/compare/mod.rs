@@ -383,7 +383,7 @@ fn differing(a: &Run, b: &Run, rows: &[ComparisonRow]) -> Vec<String> {
     };
     if let Some(runs) = resting {
         sentences.push(format!(
-            "Data that nobody gave decide branches or loops in {runs}: with real data the runs may differ otherwise."
+            "Data that nobody gave decide branches or loops in {runs}: real data may give another comparison."
         ));
     }
     if a.tool.version != b.tool.version {
