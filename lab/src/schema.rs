@@ -13,8 +13,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use serde::Serialize as _;
-use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Value, json};
 use syn::{Attribute, Expr, Field, Fields, GenericArgument, Item, Lit, PathArguments, Type};
 
@@ -69,11 +67,16 @@ fn text(root: &Path) -> anyhow::Result<String> {
     });
     let all = document.as_object_mut().context("an object")?;
     all.extend(whole.as_object().cloned().unwrap_or_default());
-    all.insert("definitions".to_owned(), definitions.into());
-    let mut text = Vec::new();
-    let narrow = PrettyFormatter::with_indent(b" ");
-    document.serialize(&mut serde_json::Serializer::with_formatter(&mut text, narrow))?;
-    Ok(String::from_utf8(text)? + "\n")
+    let definitions = lines(&definitions).replace('\n', "\n ");
+    let rest = lines(all);
+    let rest = rest.strip_suffix("\n}").context("an object")?;
+    Ok(format!("{rest},\n \"definitions\": {definitions}\n}}\n"))
+}
+
+/// An object, a line for each of its values.
+fn lines(object: &Map<String, Value>) -> String {
+    let each = object.iter().map(|(key, value)| format!("\n {}: {value}", json!(key)));
+    format!("{{{}\n}}", each.collect::<Vec<_>>().join(","))
 }
 
 /// A type that is written.

@@ -253,35 +253,35 @@ impl Profile {
         self.devices.iter().flat_map(|device| &device.made_up).any(|part| !part.asked)
     }
 
-    /// Says which lines follow contents that were made up, a sentence; `None` if none do.
-    pub fn made_up_note(&self) -> Option<String> {
-        let all = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty())?;
-        let constants: Vec<&MadeUp> =
-            all.iter().filter(|part| !part.constants.is_empty()).collect();
+    /// Says which lines follow contents that were made up, a sentence for each kind of contents and one for what to
+    /// do; none if nothing follows them.
+    pub fn made_up_notes(&self) -> Vec<String> {
+        let made = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty());
+        let all: &[MadeUp] = made.map_or(&[], Vec::as_slice);
+        let of = |is: fn(&MadeUp) -> bool| all.iter().filter(|part| is(part)).collect::<Vec<_>>();
+        let is_random = |part: &MadeUp| part.constants.is_empty() && !part.zeros;
         let random = |asked: bool| -> Vec<&MadeUp> {
-            let made = all.iter().filter(|part| part.constants.is_empty() && !part.zeros);
-            made.filter(|part| part.asked == asked).collect()
+            all.iter().filter(|part| is_random(part) && part.asked == asked).collect()
         };
-        let nobodys = decided_by(&random(false)).map(|decided| {
-            format!(
-                "Random values decide here: {decided}. Real data may give other figures: name a file of yours, or \
-                 describe how they are distributed, in a launch file"
-            )
-        });
-        let asked = decided_by(&random(true)).map(|decided| {
-            format!(
-                "Random values decide here, distributed as the launch file says: {decided}. With another distribution \
-                 the figures change"
-            )
-        });
-        let zeros: Vec<&MadeUp> = all.iter().filter(|part| part.zeros).collect();
-        let sentences = nobodys
-            .into_iter()
-            .chain(asked)
-            .chain(zeros_note(&zeros))
-            .chain(chosen_note(&constants));
-        let sentences: Vec<String> = sentences.collect();
-        (!sentences.is_empty()).then(|| sentences.join(". "))
+        let nobodys = decided_by(&random(false));
+        let asked = decided_by(&random(true));
+        let notes = [
+            nobodys.map(|decided| format!("Random values decide {decided}.")),
+            asked.map(|decided| {
+                format!("Random values, distributed as the launch file says, decide {decided}.")
+            }),
+            zeros_note(&of(|part| part.zeros)),
+            chosen_note(&of(|part| !part.constants.is_empty())),
+        ];
+        let mut notes: Vec<String> = notes.into_iter().flatten().collect();
+        if !notes.is_empty() {
+            notes.push(if self.has_undescribed() {
+                "Your own data may give other figures: name them in a launch file.".to_owned()
+            } else {
+                "With another distribution the figures change.".to_owned()
+            });
+        }
+        notes
     }
 
     /// Whether devices of several widths stand beside each other: lane slots compare across them, and
@@ -522,14 +522,14 @@ fn decided_by(made_up: &[&MadeUp]) -> Option<String> {
             if numbers.len() == 1 { ("line", words[0]) } else { ("lines", words[1]) };
         (!numbers.is_empty()).then(|| {
             let (lines, buffers) = (numbers.join(", "), buffers.join(", "));
-            format!("{follow} {line} {lines} from {buffers}")
+            format!("{follow} {line} {lines} (from {buffers})")
         })
     };
     let branches =
         said(|buffer| &buffer.conditions, ["the branch or loop on", "branches and loops on"]);
     let indices = said(|buffer| &buffer.indices, ["the index on", "indices on"]);
     let parts: Vec<String> = branches.into_iter().chain(indices).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    (!parts.is_empty()).then(|| parts.join(", and "))
 }
 
 /// Says which buffers were filled with zeros that something follows; `None` if none were.
@@ -541,7 +541,7 @@ fn zeros_note(zeros: &[&MadeUp]) -> Option<String> {
     let follow = if lines.len() == 1 { "follows" } else { "follow" };
     (!zeros.is_empty()).then(|| {
         format!(
-            "lanescope filled {} with zeros, which {follows} {} {follow}: say what it holds in a launch file",
+            "lanescope filled {} with zeros, which {follows} {} {follow}.",
             buffers.join(", "),
             numbers.join(", ")
         )
@@ -569,7 +569,7 @@ fn chosen_note(made_up: &[&MadeUp]) -> Option<String> {
     );
     (!numbers.is_empty()).then(|| {
         format!(
-            "lanescope chose {}, which {what} {} of the shader {}: set yours in a launch file",
+            "lanescope chose {}, which {what} {} of the shader {}.",
             numbers.join(", "),
             lines.join(", "),
             if lines.len() == 1 { "follows" } else { "follow" },

@@ -43,7 +43,7 @@ pub(crate) const RESTS_ON_ESTIMATES: &str =
 pub(crate) fn figures(profile: &Profile, look: Look) -> String {
     let mut text = faults(profile, look);
     text += &head(profile, look);
-    if let Some(note) = profile.made_up_note() {
+    for note in profile.made_up_notes() {
         text += &format!("{}\n", look.paint(orange(), &fold(&visible(&note), "  ", look.columns)));
     }
     text += &present::profile_table(&profile.devices).to_screen(look.columns);

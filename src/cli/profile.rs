@@ -517,8 +517,10 @@ fn tell_limits(
     for profile in profiles.iter().filter(|_| condition.is_some()) {
         let made_up = profile.devices.iter().filter(|device| device.trust == Trust::GeneratedData);
         let ids: Vec<&str> = made_up.map(|buffer| &*buffer.column.device).collect();
-        if let (false, Some(note)) = (ids.is_empty(), profile.made_up_note()) {
-            writeln!(stderr, "--fail-on rests on made-up data ({}). {note}", ids.join(", "))?;
+        let notes = profile.made_up_notes();
+        if !ids.is_empty() && !notes.is_empty() {
+            let (ids, notes) = (ids.join(", "), notes.join(" "));
+            writeln!(stderr, "--fail-on rests on made-up data ({ids}). {notes}")?;
         }
         let one_schedule = profile.devices.iter().filter(|device| device.schedules.len() < 2);
         for device in one_schedule.filter(|device| !device.schedule_lines().is_empty()) {

@@ -54,6 +54,10 @@ pub struct AccessCost {
     /// execution. Absent where nothing is atomic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Cost>,
+    /// Bytes between what neighbouring lanes access, of at least three quarters of all neighbours; absent where
+    /// they keep no such distance, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance_bytes: Option<u32>,
 }
 
 /// A cost, and the least that it could be.

@@ -66,7 +66,7 @@ struct Page {
     /// What 64 lanes cost over 32; `None` where both were not simulated.
     widths: Option<WidthsText>,
     /// Which lines follow contents that were made up.
-    made_up: Option<String>,
+    made_up: Vec<String>,
     advice: Vec<AdviceText>,
     /// What else was tried or could not be, of each counted device.
     remarks: Vec<String>,
@@ -283,7 +283,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         devices: profile.devices.iter().map(|device| card(device, several_widths)).collect(),
         columns: counted.iter().map(|device| device.column.label.clone()).collect(),
         widths: widths(profile),
-        made_up: profile.made_up_note(),
+        made_up: profile.made_up_notes(),
         advice: advices(profile, advice, &advised),
         remarks: remarks(&counted),
         tried: counted.iter().any(|device| device.what_if.is_some()),

@@ -27,7 +27,42 @@ struct Kind {
     of: fn(&MemoryRow) -> Option<Over>,
     unit: &'static str,
     ratio_min: f64,
-    sentence: &'static str,
+    /// What is seen and what to do, by the bytes between what neighbouring lanes access; nothing where they keep no
+    /// distance.
+    sentence: fn(Option<u32>) -> String,
+}
+
+fn say_scattered(distance_bytes: Option<u32>) -> String {
+    match distance_bytes {
+        Some(bytes) => format!(
+            "Neighbouring lanes access addresses {} bytes apart here: let neighbouring lanes access neighbouring \
+             elements; of a structure, keep this member in an array of its own (structure of arrays).",
+            whole(bytes.into())
+        ),
+        None => "Neighbouring lanes access addresses here that keep no distance, as where an index comes from data or \
+                 lanes are at different turns of a loop: let neighbours work on what lies together (sort or bin it), \
+                 or load it into workgroup memory first."
+            .to_owned(),
+    }
+}
+
+fn say_banks(distance_bytes: Option<u32>) -> String {
+    match distance_bytes {
+        Some(bytes) => format!(
+            "Lanes access different words of one bank of workgroup memory here, {} bytes from lane to lane: let their \
+             addresses differ modulo 32 words, say by a padding of one word a row.",
+            whole(bytes.into())
+        ),
+        None => "Lanes access different words of one bank of workgroup memory here, at no distance that a padding \
+                 would change, as where an index comes from data: order what lanes access, or give groups of lanes \
+                 copies of their own."
+            .to_owned(),
+    }
+}
+
+fn say_crowded(_: Option<u32>) -> String {
+    "Lanes of one subgroup change the same word atomically here: add them up in the subgroup or the workgroup first."
+        .to_owned()
 }
 
 const KINDS: [Kind; 3] = [
@@ -36,24 +71,21 @@ const KINDS: [Kind; 3] = [
         of: |row| row.sectors,
         unit: "sectors of 32 bytes",
         ratio_min: RATIO_MIN,
-        sentence: "Neighbouring lanes access addresses that lie apart here: let lane i access element \
-                   i of a row.",
+        sentence: say_scattered,
     },
     Kind {
         rule: Rule::BankConflict,
         of: |row| row.passes,
         unit: "passes over 32 banks of 4 bytes",
         ratio_min: RATIO_MIN,
-        sentence: "Lanes access different words of one bank of workgroup memory here: let their addresses \
-                   differ modulo 32 words, say by a padding of one word a row.",
+        sentence: say_banks,
     },
     Kind {
         rule: Rule::CrowdedAtomic,
         of: |row| row.turns,
         unit: "turns (one for each lane on the same word)",
         ratio_min: TURNS_MIN,
-        sentence: "Lanes of one subgroup change the same word atomically here: add them up in the subgroup \
-                   or the workgroup first.",
+        sentence: say_crowded,
     },
 ];
 
@@ -91,6 +123,13 @@ struct OnLine<'a> {
 }
 
 impl OnLine<'_> {
+    /// Bytes between what neighbouring lanes access, by the access of most excess.
+    fn distance_bytes(&self) -> Option<u32> {
+        let most = self.accesses.iter().max_by_key(|(_, over)| over.excess);
+        // Neighbouring words are no cause: where most lanes keep that distance, the others cost.
+        most.and_then(|(row, _)| row.distance_bytes).filter(|bytes| *bytes > 4)
+    }
+
     fn excess(&self) -> u64 {
         self.accesses.iter().map(|(_, over)| over.excess).sum()
     }
@@ -119,7 +158,8 @@ fn card(device: &DeviceProfile, width: Width, kind: &Kind, place: &OnLine<'_>) -
     let said: Vec<String> = said.collect();
     let reason = format!("In a model of no particular machine {}.", said.join("; "));
     let modelled = format!("{} times the {} needed", text::ratio(place.ratio()), short(kind.rule));
-    plain(device, width, (kind.rule, place.line), kind.sentence.to_owned(), reason, modelled)
+    let sentence = (kind.sentence)(place.distance_bytes());
+    plain(device, width, (kind.rule, place.line), sentence, reason, modelled)
 }
 
 /// The unit's first word.

@@ -153,9 +153,12 @@ impl Rule {
                 "It costs nothing where the host knows how much work there is, else an indirect dispatch."
             }
             Self::ScatteredAccess => {
-                "Another layout of the buffer (structure of arrays), or a detour through workgroup memory."
+                "Not counted: what else reads the buffer must know its new order; sorting, or a barrier where \
+                 workgroup memory holds it first."
             }
-            Self::BankConflict => "A padding takes a little more workgroup memory.",
+            Self::BankConflict => {
+                "Paddings and copies take workgroup memory, so that fewer workgroups may fit on a core at once."
+            }
             Self::CrowdedAtomic => {
                 "A reduction before the atomic operation: `subgroupAdd`, or a copy a workgroup."
             }

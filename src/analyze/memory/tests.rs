@@ -65,6 +65,27 @@ fn planted_causes_get_a_card_and_their_cures_none() {
 }
 
 #[test]
+fn a_card_advises_what_fits_the_distance_of_neighbouring_lanes() {
+    let cases = [
+        ("out[id.x] = rows[(id.x * 32u) % 1024u];", "128 bytes apart"),
+        ("out[id.x] = rows[(id.x * id.x * 37u) % 1021u];", "keep no distance"),
+        (
+            "tile[i * 32u] = id.x;\nworkgroupBarrier();\nout[id.x] = tile[i * 32u];",
+            "padding of one word",
+        ),
+        (
+            "tile[(i * i) % 31u * 32u] = id.x;\nworkgroupBarrier();\nout[id.x] = tile[(i * i) % 31u * 32u];",
+            "no distance that a padding",
+        ),
+    ];
+    for (body, said) in cases {
+        let cards = advice(&device(body).1);
+        let card = cards.iter().find(|card| card.modelled.is_some()).expect("a card");
+        assert!(card.sentence.contains(said), "{body}: {}", card.sentence);
+    }
+}
+
+#[test]
 fn a_line_that_scatters_twice_has_one_card() {
     let body = "out[(id.x * 32u) % 1024u] = rows[(id.x * 16u) % 1024u];";
     assert_eq!(cards(body), [(Rule::ScatteredAccess, 0)]);

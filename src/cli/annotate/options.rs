@@ -41,7 +41,7 @@ fn all(profile: &Profile) -> impl Iterator<Item = &'static str> {
         (any(has_too_many_invocations), "a smaller --n lets each invocation be followed"),
         (any(is_out_of_bounds), "--strict stops where an index is out of bounds"),
         (
-            profile.made_up_note().is_some() && profile.has_undescribed(),
+            !profile.made_up_notes().is_empty() && profile.has_undescribed(),
             "--launch FILE.toml says what the data are (--init writes one)",
         ),
     ];

@@ -226,5 +226,6 @@ fn access_cost(
         cache_lines: of_buffer(cost(sums.lines, sums.lines_min)),
         passes: cost(sums.passes, sums.passes_min).filter(|_| in_workgroup),
         turns: cost(sums.turns, sums.executions).filter(|_| does == Touching::Atomic),
+        distance_bytes: sums.distances.usual(),
     }
 }

@@ -220,14 +220,11 @@ impl FlowWalk<'_> {
         exits
     }
 
-    /// The line of a condition, else of the construct.
+    /// The line of a branch or another statement.
     fn line(&self, condition: Option<Handle<Expression>>, span: Span) -> u32 {
-        let start = |span: Span| span.to_range().filter(|r| r.end > 0).map(|range| range.start);
-        let condition = condition.and_then(|handle| {
-            // The load of a variable has no place of its own.
-            start(self.function.expressions.get_span(handle))
-        });
-        self.text.location(condition.or(start(span)).unwrap_or(0)).line
+        // The load of a variable has no place of its own.
+        let condition = condition.map(|handle| self.function.expressions.get_span(handle));
+        self.text.branch_line(condition.unwrap_or(Span::UNDEFINED), span).unwrap_or(1)
     }
 
     fn straight(&mut self, straight: &Straight, after: Option<u32>) {

@@ -21,7 +21,7 @@ use naga::{
 };
 
 use super::operands::of_expression;
-use super::source::Text;
+use super::source::{Text, find_start};
 use super::structure::{Body, Node, Structure};
 use super::visit::{Jump, Meeting, effect};
 
@@ -516,9 +516,8 @@ impl Walk<'_, '_> {
 
     /// A condition; one under which lanes leave decides on the loops around as well.
     fn condition(&mut self, condition: Handle<Expression>, span: Span, leaves: bool) {
-        // A condition may stand on a line of its own, as that of `let won = …; if (won)` does.
-        let spans = [self.function.expressions.get_span(condition), span];
-        let mut lines: BTreeSet<u32> = spans.iter().filter_map(|span| self.line(*span)).collect();
+        let written = self.function.expressions.get_span(condition);
+        let mut lines: BTreeSet<u32> = self.text.branch_line(written, span).into_iter().collect();
         let loops = self.loops.iter().filter(|_| leaves).flatten();
         let turns: BTreeSet<u32> = loops.copied().collect();
         lines.extend(&turns);
@@ -527,8 +526,7 @@ impl Walk<'_, '_> {
 
     /// The line on which something begins; nothing for what the parser made up.
     fn line(&self, span: Span) -> Option<u32> {
-        let range = span.to_range().filter(|range| range.end > 0)?;
-        Some(self.text.location(range.start).line)
+        Some(self.text.location(find_start(span)?).line)
     }
 
     fn statement(&mut self, statement: &Statement) {

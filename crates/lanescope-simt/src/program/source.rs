@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use naga::Span;
+
 /// Directives that naga 30 does not know but whose features it has without being asked.
 const BLANKED: [&str; 3] = ["subgroups", "subgroup_id", "subgroup_uniformity"];
 
@@ -60,6 +62,11 @@ pub struct Location {
     pub line: u32,
     /// Column in bytes, from 1.
     pub column: u32,
+}
+
+/// The start of a span that the parser gave; generated code has none, or 0..0.
+pub(super) fn find_start(span: Span) -> Option<usize> {
+    span.to_range().filter(|range| range.end > 0).map(|range| range.start)
 }
 
 impl Text {
@@ -146,6 +153,26 @@ impl Text {
         let line = self.line_starts.partition_point(|&start| start <= offset) - 1;
         let small = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
         Location { line: small(line + 1), column: small(offset - self.line_starts[line] + 1) }
+    }
+
+    /// Where the keyword of a branch stands, whose statement begins at a byte offset; nothing where no `if` or
+    /// `switch` is written there, as for what a loop or `&&` becomes.
+    pub(super) fn find_branch(&self, start: usize) -> Option<usize> {
+        let mut rest = self.code.get(start..)?.trim_start();
+        // A chained `if` begins at its `else`.
+        rest = rest.strip_prefix("else").map_or(rest, str::trim_start);
+        let word = rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
+        ["if", "switch"].contains(&word).then(|| self.code.len() - rest.len())
+    }
+
+    /// The line of a branch: of its keyword, else of its condition, else of the statement; nothing for what
+    /// the parser made up.
+    ///
+    /// The condition may be worked out lines before, as that of `let won = …; if (won)` is.
+    pub(super) fn branch_line(&self, condition: Span, statement: Span) -> Option<u32> {
+        let [condition, statement] = [condition, statement].map(find_start);
+        let keyword = statement.and_then(|start| self.find_branch(start));
+        Some(self.location(keyword.or(condition).or(statement)?).line)
     }
 
     /// The label in force at a byte offset.

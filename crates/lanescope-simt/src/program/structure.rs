@@ -25,7 +25,7 @@ use naga::{
 };
 
 use super::exits::Exits;
-use super::source::{Location, Text};
+use super::source::{Location, Text, find_start};
 use super::visit::{Control, Jump, effect};
 use crate::units::BlockId;
 
@@ -451,9 +451,4 @@ fn find_added_products(function: &Function) -> BTreeSet<Handle<Expression>> {
 
 fn float(scalar: naga::Scalar) -> bool {
     scalar.kind == naga::ScalarKind::Float
-}
-
-/// The start of a span that the parser gave; generated code has none, or 0..0.
-fn find_start(span: Span) -> Option<usize> {
-    span.to_range().filter(|range| range.end > 0).map(|range| range.start)
 }

@@ -177,8 +177,8 @@ pub use compiled::Compiled;
 pub use config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, SUBGROUP_OPERATIONS, Schedule};
 pub use error::{Limit, SimulateError, Trap};
 pub use look::{
-    AccessSums, MEMORY_LINE_BYTES, Race, Races, SECTOR_BYTES, Toucher, Traffic, TrafficSums,
-    WaitSums,
+    AccessSums, Distances, MEMORY_LINE_BYTES, Race, Races, SECTOR_BYTES, Toucher, Traffic,
+    TrafficSums, WaitSums,
 };
 pub use memory::{DetachedBuffer, Memory};
 pub use observe::{

@@ -55,6 +55,17 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 #[test]
 fn branches_turns_and_indices_are_named_with_their_buffer() {
     assert_eq!(made_up(ROWS, None), ["first: [11]; [12]", "column: []; [12]"]);
+    // A branch is named by its own line, wherever its condition is worked out.
+    let asked_later = "@group(0) @binding(0) var<storage, read> keys: array<u32>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    let low = keys[id.x] < 7u;
+    let twice = id.x * 2u;
+    if low { out[id.x] = twice; }
+}
+";
+    assert_eq!(made_up(asked_later, None), ["keys: [7]; []"]);
 }
 
 #[test]

@@ -165,6 +165,38 @@ fn main(@builtin(local_invocation_index) lane: u32) {
 ";
 
 #[test]
+fn a_branch_stands_on_the_line_of_its_keyword() {
+    let body = "let low = table[lane] > 3u;
+let high = table[lane] > 9u;
+if high {
+out[0] = 1u;
+} else if low {
+out[1] = 1u;
+}
+let which = table[lane] % 4u;
+switch which {
+case 0u: { out[2] = 1u; }
+default: {}
+}
+while table[
+lane] > 7u { out[3] = 1u; }
+let both = lane > 3u && table[lane] > 5u;
+";
+    let program = program(&format!("{HEAD}{ARGUMENTS}{body}}}"));
+    let first = HEAD.lines().count() + ARGUMENTS.lines().count();
+    let found: Vec<(BranchPart, usize)> = program
+        .flows()
+        .iter()
+        .filter_map(|flow| flow.path.last().map(|at| (at.part, at.line as usize - first)))
+        .collect();
+    let part = |part| found.iter().filter(|at| at.0 == part).map(|at| at.1).collect::<Vec<_>>();
+    // What `&&` asks is no branch that somebody wrote: it stands where its condition does.
+    assert_eq!(part(BranchPart::IfAccept), [3, 5, 15], "{found:?}");
+    assert_eq!(part(BranchPart::SwitchCase(0)), [9], "{found:?}");
+    assert_eq!(part(BranchPart::LoopBody)[0], 13, "{found:?}");
+}
+
+#[test]
 fn blocks_know_why_they_are_entered() {
     let program = program(NESTED);
     let shown: Vec<String> = program

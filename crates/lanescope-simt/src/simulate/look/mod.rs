@@ -8,4 +8,6 @@ mod races;
 mod traffic;
 
 pub use races::{Race, Races, Toucher};
-pub use traffic::{AccessSums, MEMORY_LINE_BYTES, SECTOR_BYTES, Traffic, TrafficSums, WaitSums};
+pub use traffic::{
+    AccessSums, Distances, MEMORY_LINE_BYTES, SECTOR_BYTES, Traffic, TrafficSums, WaitSums,
+};

@@ -36,7 +36,7 @@ pub const MEMORY_LINE_BYTES: u32 = 128;
 const BANKS: u32 = 32;
 
 /// What the accesses of one line to one memory cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessSums {
     /// Instructions of subgroups.
     pub executions: u64,
@@ -57,6 +57,62 @@ pub struct AccessSums {
     pub passes_min: u64,
     /// Turns of atomic operations: the most lanes on one word, summed; 0 where nothing is atomic.
     pub turns: u64,
+    /// How far apart neighbouring lanes access.
+    pub distances: Distances,
+}
+
+/// How far the addresses of neighbouring lanes lie apart, pair by pair of lanes that follow each other among the active
+/// ones; idle lanes between them divide the distance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Distances {
+    pairs: u64,
+    /// Pairs by bytes of distance; of [`DISTANCES_MAX`] distances, further ones only in `pairs`.
+    by_bytes: BTreeMap<u32, u64>,
+}
+
+/// Distances that are told apart: who has more of them has no usual one.
+const DISTANCES_MAX: usize = 64;
+
+impl Distances {
+    /// The distance in bytes of at least three quarters of all pairs; nothing where there is none.
+    pub fn usual(&self) -> Option<u32> {
+        let (bytes, pairs) = self.by_bytes.iter().max_by_key(|(_, pairs)| **pairs)?;
+        (pairs * 4 >= self.pairs * 3).then_some(*bytes)
+    }
+
+    fn add(&mut self, bytes: Option<u32>, pairs: u64) {
+        self.pairs += pairs;
+        let room = self.by_bytes.len() < DISTANCES_MAX;
+        if let Some(bytes) = bytes.filter(|bytes| room || self.by_bytes.contains_key(bytes)) {
+            *self.by_bytes.entry(bytes).or_default() += pairs;
+        }
+    }
+
+    fn see(&mut self, access: &Access<'_>) {
+        let mut last: Option<(usize, u32)> = None;
+        // Most accesses keep one distance: equal ones are added together.
+        let mut run: (Option<u32>, u64) = (None, 0);
+        for_each_lane(access.active, |lane| {
+            let here = (lane, access.offsets[lane]);
+            if let Some((before, offset)) = last.replace(here) {
+                let lanes = u32::try_from(lane - before).unwrap_or(u32::MAX);
+                let bytes = here.1.abs_diff(offset);
+                let each = bytes.is_multiple_of(lanes).then(|| bytes / lanes);
+                if run.0 != each {
+                    self.add(run.0, run.1);
+                    run = (each, 0);
+                }
+                run.1 += 1;
+            }
+        });
+        self.add(run.0, run.1);
+    }
+
+    fn merge(&mut self, other: Self) {
+        let told: u64 = other.by_bytes.values().sum();
+        self.add(None, other.pairs - told);
+        other.by_bytes.into_iter().for_each(|(bytes, pairs)| self.add(Some(bytes), pairs));
+    }
 }
 
 /// What subgroups wait for one another at the barriers of a line.
@@ -210,6 +266,7 @@ impl Observer for Traffic {
         let sums = self.sums.accesses.entry(key).or_default();
         sums.executions += 1;
         sums.lanes += u64::from(access.active.count_ones());
+        sums.distances.see(access);
         let words = touched.len() as u64;
         if access.space == Space::Workgroup {
             sums.passes += count_passes(&touched);
@@ -263,6 +320,7 @@ impl ForkObserver for Traffic {
                 passes,
                 passes_min,
                 turns,
+                distances,
             } = part;
             sums.executions += executions;
             sums.lanes += lanes;
@@ -273,6 +331,7 @@ impl ForkObserver for Traffic {
             sums.passes += passes;
             sums.passes_min += passes_min;
             sums.turns += turns;
+            sums.distances.merge(distances);
         }
         for (line, part) in other.sums.waits {
             let sums = self.sums.waits.entry(line).or_default();

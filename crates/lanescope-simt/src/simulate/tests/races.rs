@@ -206,7 +206,7 @@ fn a_scalar_is_told_of_exactly_where_two_accesses_race() {
 fn sums(body: &str, line: u32) -> AccessSums {
     let traffic = watched(&shader(body), Traffic::new);
     let here = traffic.sums().accesses.iter().find(|((first, _, _), _)| *first == line + 6);
-    *here.unwrap().1
+    here.unwrap().1.clone()
 }
 
 #[test]
@@ -231,6 +231,13 @@ fn sectors_passes_and_turns_are_those_of_the_model() {
     // and of sectors of its own.
     let far = sums("if (id.x & 1u) == 0u {\na[id.x * 16u] = 1u;\n}", 2);
     assert_eq!((far.sectors, far.sectors_min), (16, 4));
+    // What neighbouring lanes keep between them, idle ones counted; where an index jumps, nothing.
+    assert_eq!(row.distances.usual(), Some(4));
+    assert_eq!(apart.distances.usual(), Some(64));
+    assert_eq!(same.distances.usual(), Some(0));
+    assert_eq!(parted.distances.usual(), Some(4));
+    assert_eq!(far.distances.usual(), Some(64));
+    assert_eq!(sums("a[(id.x * id.x * 37u) % 61u] = 1u;", 1).distances.usual(), None);
     // A row of words lies in as many banks; a column of 32 words in one.
     assert_eq!((sums("w[i] = 1u;", 1).passes, sums("w[i] = 1u;", 1).passes_min), (4, 4));
     let column = sums("w[(i * 32u) % 64u + i / 8u] = 1u;", 1);
