@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 
 use super::counts::ratio;
 use super::profile::{DeviceProfile, Profile};
-use crate::record::{AccessCost, BarrierWait, Cost, DataRace, MemoryUse, Touching};
+use crate::record::{AccessCost, BarrierWait, Cost, DataRace, MemoryUse, Pattern, Touching};
 use crate::units::{Ratio, grouped_text, text};
 
 /// One line's accesses to one memory, all dispatches together.
@@ -34,8 +34,8 @@ pub struct MemoryRow {
     pub passes: Option<Over>,
     /// Turns of atomic operations, over the fewest.
     pub turns: Option<Over>,
-    /// Bytes between what neighbouring lanes access, where most keep one distance in every dispatch.
-    pub distance_bytes: Option<u32>,
+    /// How the places that neighbouring lanes access lie to one another, where it is so in every dispatch.
+    pub pattern: Option<Pattern>,
 }
 
 /// A cost beside the least that it could be.
@@ -106,8 +106,7 @@ pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
             add(&mut sum.cache_lines, access.cache_lines);
             add(&mut sum.passes, access.passes);
             add(&mut sum.turns, access.turns);
-            sum.distance_bytes =
-                sum.distance_bytes.filter(|bytes| access.distance_bytes == Some(*bytes));
+            sum.pattern = sum.pattern.filter(|pattern| access.pattern == Some(*pattern));
         }
         for wait in &dispatch.waits {
             let empty = BarrierWait { barriers: 0, waited_operations: 0, operations: 0, ..*wait };
@@ -126,7 +125,7 @@ pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
         cache_lines: sum.cache_lines.and_then(Over::new),
         passes: sum.passes.and_then(Over::new),
         turns: sum.turns.and_then(Over::new),
-        distance_bytes: sum.distance_bytes,
+        pattern: sum.pattern,
         buffer: sum.buffer,
     });
     let [waited, operations] = waits.values().fold([0, 0], |[waited, operations], wait| {

@@ -535,16 +535,8 @@ fn decided_by(made_up: &[&MadeUp]) -> Option<String> {
 /// Says which buffers were filled with zeros that something follows; `None` if none were.
 fn zeros_note(zeros: &[&MadeUp]) -> Option<String> {
     let buffers: Vec<&str> = zeros.iter().map(|part| part.buffer.as_str()).collect();
-    let lines: BTreeSet<u32> = zeros.iter().flat_map(|part| part.conditions.clone()).collect();
-    let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
-    let follows = if lines.len() == 1 { "line" } else { "lines" };
-    let follow = if lines.len() == 1 { "follows" } else { "follow" };
     (!zeros.is_empty()).then(|| {
-        format!(
-            "lanescope filled {} with zeros, which {follows} {} {follow}.",
-            buffers.join(", "),
-            numbers.join(", ")
-        )
+        format!("lanescope filled {} with zeros, on which {}.", buffers.join(", "), depend(zeros))
     })
 }
 
@@ -562,19 +554,16 @@ fn chosen_note(made_up: &[&MadeUp]) -> Option<String> {
     if let Some(more @ 1..) = constants.len().checked_sub(CONSTANTS_NAMED) {
         numbers.push(format!("{more} more"));
     }
+    (!numbers.is_empty())
+        .then(|| format!("lanescope chose {}, on which {}.", numbers.join(", "), depend(made_up)))
+}
+
+/// "line 3 of the shader depends" or "lines 3, 8 of the shader depend": those of the conditions.
+fn depend(made_up: &[&MadeUp]) -> String {
     let lines: BTreeSet<u32> = made_up.iter().flat_map(|part| part.conditions.clone()).collect();
-    let (what, lines): (_, Vec<String>) = (
-        if lines.len() == 1 { "line" } else { "lines" },
-        lines.iter().map(u32::to_string).collect(),
-    );
-    (!numbers.is_empty()).then(|| {
-        format!(
-            "lanescope chose {}, which {what} {} of the shader {}.",
-            numbers.join(", "),
-            lines.join(", "),
-            if lines.len() == 1 { "follows" } else { "follow" },
-        )
-    })
+    let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
+    let (line, depend) = if numbers.len() == 1 { ("line", "depends") } else { ("lines", "depend") };
+    format!("{line} {} of the shader {depend}", numbers.join(", "))
 }
 
 /// Whether a branch or a number of turns follows contents that were made up.

@@ -259,7 +259,9 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
             "; a loop was cut off, or may have been, and what it would have run is not counted";
         return look.heading(&format!("{counted}{}", if device.is_cut_off() { cut } else { "" }));
     }
-    let title = if lines.len() > most {
+    let title = if lines.len() > most && most == 1 {
+        format!("The line that wastes most on {label}, of {} that waste any", lines.len())
+    } else if lines.len() > most {
         format!("The {most} lines that waste most on {label}, of {} that waste any", lines.len())
     } else {
         format!("The lines that waste most on {label}")

@@ -54,10 +54,23 @@ pub struct AccessCost {
     /// execution. Absent where nothing is atomic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Cost>,
-    /// Bytes between what neighbouring lanes access, of at least three quarters of all neighbours; absent where
-    /// they keep no such distance, and in older records.
+    /// How the places that neighbouring lanes access lie to one another; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub distance_bytes: Option<u32>,
+    pub pattern: Option<Pattern>,
+}
+
+/// How the places that neighbouring lanes access lie to one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// Three quarters of them so many bytes apart, with gaps between.
+    Stride(u32),
+    /// The same, where they are members of structures.
+    Members(u32),
+    /// At several distances, and the index comes from what a buffer or a texture holds.
+    Data,
+    /// At several distances, or side by side, and the index does not come from data: rows, blocks, trees.
+    Several,
 }
 
 /// A cost, and the least that it could be.

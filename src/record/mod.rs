@@ -46,7 +46,7 @@ pub use flag::{Flag, Tag};
 pub use machine::{Arm, ArmOutcome, Counter, CountersFrom, Instruction, MachineCode, NearBlock};
 pub use made_up::{Constant, MadeUp};
 pub use memory::{
-    AccessCost, BarrierWait, Cost, DataRace, DispatchMemory, MemoryUse, RaceSide, Touching,
+    AccessCost, BarrierWait, Cost, DataRace, DispatchMemory, MemoryUse, Pattern, RaceSide, Touching,
 };
 pub use note::{
     Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, GrainNote, KernelNote,

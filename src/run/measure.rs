@@ -171,10 +171,8 @@ fn flags<'a>(
     flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
     flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
     for (index, (program, dispatch)) in dispatches.enumerate() {
-        let iterations_max = counted
-            .and_then(|counted| counted.dispatches.get(index))
-            .and_then(|dispatch| dispatch.iterations_max);
-        let cut = cut_loops(device, program, dispatch, counted, iterations_max);
+        let found = counted.and_then(|counted| counted.dispatches.get(index));
+        let cut = cut_loops(device, program, dispatch, counted, found);
         flags.extend(cut.certain.iter().map(|line| Flag::at(Tag::LoopCutOff, [*line])));
         flags.extend(cut.possible.iter().map(|line| Flag::at(Tag::LoopMayBeCutOff, [*line])));
     }
@@ -189,7 +187,7 @@ fn cut_loops(
     program: &Program,
     dispatch: &Dispatch,
     counted: Option<&Counted>,
-    iterations_max: Option<u64>,
+    found: Option<&CountedDispatch>,
 ) -> CutLoops {
     if dispatch.blocks.len() != program.blocks().len() {
         return CutLoops::default();
@@ -209,7 +207,8 @@ fn cut_loops(
             lanes: &lanes,
             invocations,
             limit: device.loop_limit,
-            iterations_max,
+            iterations_max: found.and_then(|found| found.iterations_max),
+            incomplete: found.is_some_and(|found| found.incomplete),
         },
     )
 }

@@ -227,6 +227,10 @@ pub struct CountedDispatch {
     /// What no subgroup's iterations of all loops together exceed; `None` if that was not asked.
     #[serde(default)]
     pub iterations_max: Option<u64>,
+    /// Whether counts are missing: the device left the loop in which counting adds them up, so that its loops ran as
+    /// often as it lets them.
+    #[serde(default)]
+    pub incomplete: bool,
 }
 
 /// What timing gave.

@@ -390,6 +390,7 @@ impl SimulatorRunner {
                 counts,
                 calls,
                 iterations_max: None,
+                incomplete: false,
             });
         }
         let outputs: BTreeMap<String, Vec<u8>> = outputs(launch)

@@ -404,6 +404,7 @@ impl Shader {
                     counts: counts(blocks),
                     calls: Vec::new(),
                     iterations_max: None,
+                    incomplete: false,
                 })
                 .collect(),
             outputs_sha256: BTreeMap::new(),

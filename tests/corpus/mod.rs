@@ -339,7 +339,7 @@ pub(crate) fn agrees(driver: &Driver) {
             let lacking = LACKING
                 .iter()
                 .find(|(family, name, _)| *family == driver.family && *name == shader.name);
-            match (compare_launch(&launch, request, &mut device, &mut simulator), lacking) {
+            match (compare_launch(&launch, None, request, &mut device, &mut simulator), lacking) {
                 (Ok(_), Some(_)) => differences.push(format!("{}: runs after all", shader.name)),
                 (Ok(comparison), None) if shader.exempt().is_none() => {
                     let how = if derived { "derived" } else { "executed" };

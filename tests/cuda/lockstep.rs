@@ -290,6 +290,7 @@ impl Runner for Lockstep {
                 counts,
                 calls: Vec::new(),
                 iterations_max: None,
+                incomplete: false,
             });
         }
         contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));

@@ -433,7 +433,7 @@ fn misnamed(runner: &RadvRunner, launch: &Launch) -> Vec<String> {
 fn random(runner: &mut RadvRunner, wave: Width) {
     let mut simulator = SimulatorRunner::new(wave, STEPS_MAX);
     for seed in 1..=RANDOM {
-        let program = agreement::program(seed, Options::ALL);
+        let program = agreement::program(seed, Options::BUFFERS);
         let launch = agreement::launch(&program, seed);
         let executed = runner.count_once(&launch, &REQUEST).unwrap();
         let simulated = simulator.count_once(&launch, &REQUEST).unwrap();

@@ -97,6 +97,14 @@ fn every_form() {
         "subgroupShuffleDown",
         "condition with subgroupAny",
         "condition with &&",
+        "textureLoad",
+        "textureStore",
+        "while of many turns",
+        "loop of many turns with break if",
+        "loop of many turns with break",
+        "atomicStore between workgroups",
+        "atomicExchange between workgroups",
+        "atomicAdd between workgroups",
     ] {
         assert!(forms.get(form).is_some_and(|count| *count > 0), "no `{form}` in {forms:#?}");
     }
@@ -170,9 +178,9 @@ fn planted() {
         let (mut liar, mut simulator) = pair(word, lie);
         let seed = (1..)
             .map(|number| number * step)
-            .find(|seed| program(*seed, OPTIONS).to_string().contains(word))
+            .find(|seed| program(*seed, Options::BUFFERS).to_string().contains(word))
             .unwrap();
-        let program = program(seed, OPTIONS);
+        let program = program(seed, Options::BUFFERS);
         let found = compare(&program, seed, &mut liar, &mut simulator).unwrap();
         assert_eq!(found.differences.len(), 1, "{word}: {:#?}", found.differences);
         assert!(found.differences[0].contains(message), "{word}: {:?}", found.differences);

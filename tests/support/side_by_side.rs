@@ -5,6 +5,8 @@
 
 use lanescope::kernel::Launch;
 use lanescope::program::Parsed;
+use lanescope::program::loops::{self, LoopCounts};
+use lanescope::record::Method;
 use lanescope::run::{CountRequest, Counted, RunError, RunErrorKind, Runner};
 
 /// What a program's run gave on both.
@@ -23,16 +25,21 @@ pub(crate) struct Comparison {
     /// Executions and histograms that differ though the lanes are the same, a line each: they do where
     /// the device puts other invocations into a subgroup, or reconverges otherwise.
     pub(crate) differences_in_issues: Vec<String>,
+    /// The lines of loops that the device left by itself, or may have left, as its counts say: what differs may come
+    /// from that.
+    pub(crate) cut_off: Vec<u32>,
 }
 
 /// Runs a launch of one direct dispatch on both and compares outputs, and executions, lanes and, where
-/// counted, the histogram of each block.
+/// counted, the histogram of each block; but for the counts of a function of which nobody can say how often it
+/// waits.
 ///
 /// # Errors
 ///
 /// What running gives on either.
 pub(crate) fn compare_launch(
     launch: &Launch,
+    waits: Option<&str>,
     options: CountRequest,
     device: &mut dyn Runner,
     simulator: &mut dyn Runner,
@@ -54,11 +61,38 @@ pub(crate) fn compare_launch(
             differences.push(format!("buffer `{name}` differs"));
         }
     }
+    let limit = device.device().loop_limit;
     let (device, simulator) = (counts(&counted), counts(&predicted));
     if device.len() != simulator.len() {
         differences.push(format!("{} blocks, simulated {}", device.len(), simulator.len()));
     }
+    let mut cut_off = Vec::new();
+    if device.len() == resolved.blocks().len() {
+        let lanes: Vec<u64> = device.iter().map(|count| count.lanes.0).collect();
+        let executions: Vec<u64> = match counted.method {
+            Method::Estimated => lanes.clone(),
+            _ => device.iter().map(|count| count.executions.0).collect(),
+        };
+        let dispatch = counted.dispatches.first();
+        let sizes = dispatch.and_then(|of| of.workgroups).map(|of| (of, resolved.workgroup_size()));
+        let of_all = |(groups, size): ([u32; 3], [u32; 3])| {
+            groups.into_iter().chain(size).map(u64::from).product()
+        };
+        let counts = LoopCounts {
+            executions: &executions,
+            lanes: &lanes,
+            invocations: sizes.map(of_all),
+            limit,
+            iterations_max: dispatch.and_then(|of| of.iterations_max),
+            incomplete: dispatch.is_some_and(|of| of.incomplete),
+        };
+        let cut = loops::cut_off(&resolved, &counts);
+        cut_off.extend(cut.certain.into_iter().chain(cut.possible));
+    }
     for ((block, found), expected) in resolved.blocks().iter().zip(device).zip(simulator) {
+        if waits == Some(&*block.function) {
+            continue;
+        }
         let mut histogram = expected.histogram.clone();
         if let (Some(histogram), Some(found)) = (&mut histogram, &found.histogram) {
             // The device's may have room for wider subgroups than it ran.
@@ -93,6 +127,7 @@ pub(crate) fn compare_launch(
         lanes: simulator.iter().map(|count| count.lanes.0).sum(),
         differences,
         differences_in_issues,
+        cut_off,
     })
 }
 

@@ -120,7 +120,13 @@ pub(crate) fn kernels_agree(driver: &Driver) {
             texture.output &= texture.layout.format.kind() == SampledKind::Uint;
         }
         for method in [record::Method::Executed, record::Method::Derived] {
-            match compare_launch(&launch, CountRequest::once(method), &mut device, &mut simulator) {
+            match compare_launch(
+                &launch,
+                None,
+                CountRequest::once(method),
+                &mut device,
+                &mut simulator,
+            ) {
                 Ok(_)
                     if EXEMPT
                         .iter()
@@ -209,7 +215,7 @@ pub(crate) fn formats_agree(driver: &Driver) {
             }
             let launch = launch(format.name(), text, described, 4096);
             let request = CountRequest::once(record::Method::Executed);
-            match compare_launch(&launch, request, &mut device, &mut simulator) {
+            match compare_launch(&launch, None, request, &mut device, &mut simulator) {
                 Ok(found) => {
                     *count += 1;
                     let rounded =

@@ -7,6 +7,7 @@ use super::{Advice, Rule};
 use crate::analyze::counts::ratio;
 use crate::analyze::memory::{MemoryRow, MemoryView, Over, memory_view};
 use crate::analyze::profile::DeviceProfile;
+use crate::record::Pattern;
 use crate::units::{Ratio, Width, grouped_text as whole, text};
 
 /// The cost over the least from which on there is a card.
@@ -27,40 +28,56 @@ struct Kind {
     of: fn(&MemoryRow) -> Option<Over>,
     unit: &'static str,
     ratio_min: f64,
-    /// What is seen and what to do, by the bytes between what neighbouring lanes access; nothing where they keep no
-    /// distance.
-    sentence: fn(Option<u32>) -> String,
+    /// What is seen and what to do, by how the places lie to one another and the workgroup's size.
+    sentence: fn(Option<Pattern>, [u32; 3]) -> String,
 }
 
-fn say_scattered(distance_bytes: Option<u32>) -> String {
-    match distance_bytes {
-        Some(bytes) => format!(
-            "Neighbouring lanes access addresses {} bytes apart here: let neighbouring lanes access neighbouring \
-             elements; of a structure, keep this member in an array of its own (structure of arrays).",
-            whole(bytes.into())
+fn say_scattered(pattern: Option<Pattern>, [x, y, z]: [u32; 3]) -> String {
+    let apart = |bytes: u32| format!("{} bytes apart", whole(bytes.into()));
+    match pattern {
+        Some(Pattern::Members(bytes)) => format!(
+            "Neighbouring lanes access members of structures here, {}: keep this member in an array of its own \
+             (structure of arrays).",
+            apart(bytes)
         ),
-        None => "Neighbouring lanes access addresses here that keep no distance, as where an index comes from data or \
-                 lanes are at different turns of a loop: let neighbours work on what lies together (sort or bin it), \
-                 or load it into workgroup memory first."
-            .to_owned(),
+        Some(Pattern::Stride(bytes)) => format!(
+            "Neighbouring lanes access addresses {} here: let them access neighbouring elements, by another index or \
+             a transposed buffer.",
+            apart(bytes)
+        ),
+        Some(Pattern::Data) => {
+            "The index comes from data here, and neighbouring lanes access addresses that lie apart: sort or bin what \
+             they work on, or load it into workgroup memory first."
+                .to_owned()
+        }
+        Some(Pattern::Several) if y * z > 1 => format!(
+            "One subgroup accesses several rows here, since the workgroup is {x} invocations wide: a wider one lets \
+             neighbouring lanes access neighbouring elements."
+        ),
+        Some(Pattern::Several) | None => {
+            "Neighbouring lanes access addresses that lie apart here: let them access neighbouring elements.".to_owned()
+        }
     }
 }
 
-fn say_banks(distance_bytes: Option<u32>) -> String {
-    match distance_bytes {
-        Some(bytes) => format!(
-            "Lanes access different words of one bank of workgroup memory here, {} bytes from lane to lane: let their \
-             addresses differ modulo 32 words, say by a padding of one word a row.",
-            whole(bytes.into())
-        ),
-        None => "Lanes access different words of one bank of workgroup memory here, at no distance that a padding \
-                 would change, as where an index comes from data: order what lanes access, or give groups of lanes \
-                 copies of their own."
-            .to_owned(),
+fn say_banks(pattern: Option<Pattern>, [x, y, z]: [u32; 3]) -> String {
+    if pattern == Some(Pattern::Data) {
+        return "Lanes access different words of one bank of workgroup memory here, and the index comes from data: sort \
+                what they access, or give groups of lanes copies of their own."
+            .to_owned();
     }
+    let rows = if pattern == Some(Pattern::Several) && y * z > 1 {
+        format!(", or make the workgroup wider than {x}")
+    } else {
+        String::new()
+    };
+    format!(
+        "Lanes access different words of one bank of workgroup memory here: let the addresses of a subgroup's lanes \
+         differ modulo 32 words, say by an unused element after every 32 (index i + i / 32){rows}."
+    )
 }
 
-fn say_crowded(_: Option<u32>) -> String {
+fn say_crowded(_: Option<Pattern>, _: [u32; 3]) -> String {
     "Lanes of one subgroup change the same word atomically here: add them up in the subgroup or the workgroup first."
         .to_owned()
 }
@@ -123,11 +140,10 @@ struct OnLine<'a> {
 }
 
 impl OnLine<'_> {
-    /// Bytes between what neighbouring lanes access, by the access of most excess.
-    fn distance_bytes(&self) -> Option<u32> {
+    /// The pattern of the access of most excess.
+    fn pattern(&self) -> Option<Pattern> {
         let most = self.accesses.iter().max_by_key(|(_, over)| over.excess);
-        // Neighbouring words are no cause: where most lanes keep that distance, the others cost.
-        most.and_then(|(row, _)| row.distance_bytes).filter(|bytes| *bytes > 4)
+        most.and_then(|(row, _)| row.pattern)
     }
 
     fn excess(&self) -> u64 {
@@ -158,7 +174,8 @@ fn card(device: &DeviceProfile, width: Width, kind: &Kind, place: &OnLine<'_>) -
     let said: Vec<String> = said.collect();
     let reason = format!("In a model of no particular machine {}.", said.join("; "));
     let modelled = format!("{} times the {} needed", text::ratio(place.ratio()), short(kind.rule));
-    let sentence = (kind.sentence)(place.distance_bytes());
+    let size = device.dispatches.first().map_or([1; 3], |dispatch| dispatch.workgroup_size);
+    let sentence = (kind.sentence)(place.pattern(), size);
     plain(device, width, (kind.rule, place.line), sentence, reason, modelled)
 }
 

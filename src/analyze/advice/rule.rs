@@ -153,11 +153,10 @@ impl Rule {
                 "It costs nothing where the host knows how much work there is, else an indirect dispatch."
             }
             Self::ScatteredAccess => {
-                "Not counted: what else reads the buffer must know its new order; sorting, or a barrier where \
-                 workgroup memory holds it first."
+                "Not counted: what the change does to other accesses, and what sorting or copying costs."
             }
             Self::BankConflict => {
-                "Paddings and copies take workgroup memory, so that fewer workgroups may fit on a core at once."
+                "Not counted: unused elements and copies take workgroup memory, so that fewer workgroups may fit on a core."
             }
             Self::CrowdedAtomic => {
                 "A reduction before the atomic operation: `subgroupAdd`, or a copy a workgroup."

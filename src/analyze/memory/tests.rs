@@ -68,15 +68,12 @@ fn planted_causes_get_a_card_and_their_cures_none() {
 fn a_card_advises_what_fits_the_distance_of_neighbouring_lanes() {
     let cases = [
         ("out[id.x] = rows[(id.x * 32u) % 1024u];", "128 bytes apart"),
-        ("out[id.x] = rows[(id.x * id.x * 37u) % 1021u];", "keep no distance"),
-        (
-            "tile[i * 32u] = id.x;\nworkgroupBarrier();\nout[id.x] = tile[i * 32u];",
-            "padding of one word",
-        ),
-        (
-            "tile[(i * i) % 31u * 32u] = id.x;\nworkgroupBarrier();\nout[id.x] = tile[(i * i) % 31u * 32u];",
-            "no distance that a padding",
-        ),
+        ("out[id.x] = rows[(id.x * id.x * 37u) % 1021u];", "lie apart here: let them access"),
+        ("out[id.x] = rows[(rows[id.x] * 37u) % 1021u];", "The index comes from data"),
+        ("tile[i * 32u] = id.x;\nworkgroupBarrier();\nout[id.x] = tile[i * 32u];", "i + i / 32"),
+        // Many distances, of which none comes from data.
+        ("tile[(i * i) % 31u * 32u] = id.x;", "i + i / 32"),
+        ("tile[rows[id.x] % 31u * 32u] = id.x;", "the index comes from data"),
     ];
     for (body, said) in cases {
         let cards = advice(&device(body).1);

@@ -75,11 +75,25 @@ impl<G: Gpu> GpuRunner<G> {
             let counts = decode(&counters.instrumented, &bytes, counting.width)?;
             let workgroups = known_workgroups(&dispatch.workgroups);
             // Counts of a device that leaves loops by itself are held against what it may iterate.
-            let heads = self.device.loop_limit.and_then(|_| loops::heads(program));
+            // Derived counting adds loops around them, whose turns no count tells.
+            let executed = counting.method != CounterScheme::Derived;
+            let limit = self.device.loop_limit.filter(|_| executed);
+            let heads = limit.and_then(|_| loops::heads(program));
             let most = |heads: Vec<_>| counters.instrumented.most_in_a_stripe(&bytes, &heads);
             let iterations_max = heads.and_then(most);
+            let sizes = workgroups.into_iter().flatten().chain(program.workgroup_size());
+            let invocations = workgroups.map(|_| sizes.map(u64::from).product::<u64>());
+            let begun = program.first_block().map(|block| counts[block.index()].lanes.0);
+            let incomplete = limit.is_some()
+                && invocations.zip(begun).is_some_and(|(invocations, begun)| begun < invocations);
             let calls = Vec::new();
-            dispatches.push(CountedDispatch { workgroups, counts, calls, iterations_max });
+            dispatches.push(CountedDispatch {
+                workgroups,
+                counts,
+                calls,
+                iterations_max,
+                incomplete,
+            });
         }
         Ok(CountedRun { dispatches, outputs: self.outputs(launch, &counting.buffers)? })
     }

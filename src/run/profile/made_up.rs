@@ -8,8 +8,8 @@
 //! `--init` writes them, nobody chose; how others are distributed (rows of a power law, skewed ids) a launch file asks
 //! ([`MadeUp::asked`]), and they are made up all the same. A file, or values, are their author's. An array of atomics that nobody describes is filled
 //! with zeros, which are made up where a branch follows them. Of numbers that stand alone those
-//! are made up that decide how often a loop turns, and floats that decide anything: an integer that a branch
-//! alone follows is taken for a count, which is n.
+//! are made up that decide how often a loop turns or which way a branch takes, but for integers that only bound the
+//! places of invocations: they are taken for a count, which is n.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,6 +100,7 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
 fn add(sum: &mut Deciding, more: Deciding) {
     sum.conditions.extend(more.conditions);
     sum.turns.extend(more.turns);
+    sum.choices.extend(more.choices);
     sum.indices.extend(more.indices);
 }
 
@@ -153,7 +154,7 @@ fn find_constants(
         let field = leaf.name.split(['.', '[']).next().filter(|field| !field.is_empty());
         let within = field.map_or_else(String::new, |field| format!(".{field}"));
         let Some(deciding) = all.get(&format!("{}{within}", buffer.name)) else { continue };
-        let lines = if leaf.scalar.is_float() { &deciding.conditions } else { &deciding.turns };
+        let lines = if leaf.scalar.is_float() { &deciding.conditions } else { &deciding.choices };
         if lines.is_empty() {
             continue;
         }
@@ -192,7 +193,7 @@ fn holds_array(shape: &Shape) -> bool {
     }
 }
 
-/// Whether a shape is an array of atomics, and of nothing else.
+/// Whether a shape is an atomic or an array of atomics, and of nothing else.
 fn holds_atomics(shape: &Shape) -> bool {
     match shape {
         Shape::Array { element, .. } => matches!(**element, Shape::Scalar { atomic: true, .. }),
@@ -200,7 +201,8 @@ fn holds_atomics(shape: &Shape) -> bool {
             [one] => holds_atomics(&one.shape),
             _ => false,
         },
-        Shape::Scalar { .. } | Shape::Vector { .. } | Shape::Matrix { .. } => false,
+        Shape::Scalar { atomic, .. } => *atomic,
+        Shape::Vector { .. } | Shape::Matrix { .. } => false,
     }
 }
 

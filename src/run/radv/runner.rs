@@ -249,6 +249,7 @@ impl RadvRunner {
             counts: Vec::new(),
             calls: Vec::new(),
             iterations_max: None,
+            incomplete: false,
         });
         Ok(Counted {
             answer_ns: None,

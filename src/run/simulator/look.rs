@@ -4,14 +4,15 @@
 //! each workgroup's accesses in order; of a large one only the first workgroups are watched. How many
 //! depends on the launch alone, so that what is found does not depend on the machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::{Buffers, SimulatorRunner, buffers, grid};
 use crate::kernel::Launch;
-use crate::program::Program;
+use crate::layout::Shape;
+use crate::program::{BindingAccess, Program};
 use crate::record::{
-    AccessCost, BarrierWait, Cost, DataRace, DispatchMemory, MemoryUse, RaceSide, Touching,
+    AccessCost, BarrierWait, Cost, DataRace, DispatchMemory, MemoryUse, Pattern, RaceSide, Touching,
 };
 use crate::run::ahead::{Ahead, bytes};
 use crate::run::launched::programs;
@@ -171,8 +172,30 @@ impl MemoryWatch {
             Space::Immediates => Some("var<immediate>".to_owned()),
         };
         let sums = self.traffic.as_ref().map(Traffic::sums).cloned().unwrap_or_default();
+        let resources = program.interface().map(|interface| interface.resources);
+        let resources = resources.unwrap_or_default();
+        let uniform = resources.iter().filter(|of| of.access == BindingAccess::Uniform);
+        let uniform: BTreeSet<&str> = uniform.map(|of| of.name.as_str()).collect();
+        let structures = resources.iter().filter(|of| holds_structures(&of.shape));
+        let structures: BTreeSet<&str> = structures.map(|of| of.name.as_str()).collect();
+        // What a uniform buffer holds is one number for all lanes.
+        let deciding = program.find_deciding();
+        let varying = deciding.iter().filter(|(name, _)| {
+            let buffer = name.split('.').next().unwrap_or_default();
+            !uniform.contains(buffer)
+        });
+        let from_data: BTreeSet<u32> =
+            varying.flat_map(|(_, deciding)| deciding.indices.iter().copied()).collect();
         let accesses = sums.accesses.iter().map(|(&(line, space, kind), sums)| {
-            access_cost(line, name(space), space == Space::Workgroup, kind, sums)
+            let name = name(space);
+            let member = name.as_deref().is_some_and(|name| structures.contains(name));
+            let pattern = match sums.distances.gap() {
+                Some(bytes) if member => Pattern::Members(bytes),
+                Some(bytes) => Pattern::Stride(bytes),
+                None if from_data.contains(&line) => Pattern::Data,
+                None => Pattern::Several,
+            };
+            access_cost((line, name, kind), space == Space::Workgroup, pattern, sums)
         });
         let waits = sums.waits.iter().map(|(&line, sums)| BarrierWait {
             line,
@@ -202,11 +225,19 @@ fn side(toucher: Toucher) -> RaceSide {
     RaceSide { line, writes, workgroup, invocation }
 }
 
+/// Whether a shape is an array of structures, or ends in one.
+fn holds_structures(shape: &Shape) -> bool {
+    match shape {
+        Shape::Array { element, .. } => matches!(**element, Shape::Struct { .. }),
+        Shape::Struct { fields, .. } => fields.iter().any(|field| holds_structures(&field.shape)),
+        Shape::Scalar { .. } | Shape::Vector { .. } | Shape::Matrix { .. } => false,
+    }
+}
+
 fn access_cost(
-    line: u32,
-    buffer: Option<String>,
+    (line, buffer, kind): (u32, Option<String>, AccessKind),
     in_workgroup: bool,
-    kind: AccessKind,
+    pattern: Pattern,
     sums: &AccessSums,
 ) -> AccessCost {
     let cost = |taken: u64, min: u64| Some(Cost { taken, min });
@@ -226,6 +257,6 @@ fn access_cost(
         cache_lines: of_buffer(cost(sums.lines, sums.lines_min)),
         passes: cost(sums.passes, sums.passes_min).filter(|_| in_workgroup),
         turns: cost(sums.turns, sums.executions).filter(|_| does == Touching::Atomic),
-        distance_bytes: sums.distances.usual(),
+        pattern: Some(pattern),
     }
 }

@@ -8,6 +8,10 @@
 //! kind of commutative operation touches. What it computes is defined: integers only, atomics whose
 //! result nobody reads, barriers in uniform flow, subgroup operations over the active invocations,
 //! and shuffles that keep only what came from an invocation that a ballot showed active.
+//!
+//! Some programs read texels of `picture` inside its bounds and write each invocation's own of `sketch`; some have a
+//! loop of about [`LOOP_LIMIT`] turns; in some workgroups hand a number on by an atomic word, each when it is its
+//! turn. How often one waits there ([`WAITING`]) nobody can say beforehand.
 
 mod writer;
 
@@ -18,6 +22,18 @@ use writer::Writer;
 
 /// Words of the buffer `totals`.
 pub(crate) const TOTALS: u64 = 6;
+
+/// Texels of the picture along x and y, on the first of its two levels.
+pub(crate) const PICTURE: [u32; 2] = [8, 6];
+
+/// Texels of the sketch along x.
+pub(crate) const SKETCH_ROW: u32 = 16;
+
+/// The turns after which lavapipe leaves loops.
+pub(crate) const LOOP_LIMIT: u64 = 65_535;
+
+/// The function in which a workgroup waits for its turn.
+pub(crate) const WAITING: &str = "wait_for_turn";
 
 /// The fewest basic blocks of a program.
 pub(crate) const BLOCKS_MIN: usize = 20;
@@ -31,11 +47,28 @@ pub(crate) struct Options {
     pub(crate) busy_exits: bool,
     /// Whether there is any `switch`.
     pub(crate) switches: bool,
+    /// Whether there are textures.
+    pub(crate) textures: bool,
+    /// Whether some programs have a loop of about [`LOOP_LIMIT`] turns.
+    pub(crate) long_loops: bool,
+    /// Whether workgroups of some programs hand a number on.
+    pub(crate) exchange: bool,
 }
 
 impl Options {
     /// Everything.
-    pub(crate) const ALL: Self = Self { subgroups: true, busy_exits: true, switches: true };
+    pub(crate) const ALL: Self =
+        Self { textures: true, long_loops: true, exchange: true, ..Self::BUFFERS };
+
+    /// Buffers alone, short loops, and nothing that workgroups hand on.
+    pub(crate) const BUFFERS: Self = Self {
+        subgroups: true,
+        busy_exits: true,
+        switches: true,
+        textures: false,
+        long_loops: false,
+        exchange: false,
+    };
 }
 
 /// A program.
@@ -91,6 +124,11 @@ impl Program {
             }
         });
         forms
+    }
+
+    /// Whether a loop takes about [`LOOP_LIMIT`] turns.
+    pub(crate) fn has_long_loop(&self) -> bool {
+        self.forms().keys().any(|form| form.contains("many turns"))
     }
 
     /// How many statements there are.

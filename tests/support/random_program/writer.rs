@@ -3,10 +3,13 @@
 //! Input: a seed and [`Options`]. Output: the statements of a module. What programs are is said one
 //! module up.
 
-use super::{Options, Piece, Statement, TOTALS};
+use super::{LOOP_LIMIT, Options, Piece, SKETCH_ROW, Statement, TOTALS, WAITING};
 
-/// The most iterations of all loops of an invocation: lavapipe leaves loops after 65,535.
+/// The most iterations of all loops of an invocation, but for one that is to reach [`LOOP_LIMIT`].
 const ITERATIONS_MAX: u64 = 8_000;
+
+/// One program in so many has a loop that reaches the limit: it takes a hundred times as long as others.
+const LONG_LOOP_EACH: u64 = 16;
 
 /// Which function is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +108,7 @@ impl Writer {
 
     /// The whole module.
     pub(super) fn module(&mut self, size: u32, bodies: u32) -> Statement {
-        let mut pieces = vec![Piece::Text(head(self.options.subgroups, size))];
+        let mut pieces = vec![Piece::Text(head(self.options, size))];
         let functions = [
             (Function::Inner, "fn inner(p: ptr<function, u32>, i: u32) -> u32 {", 3, 60),
             (Function::Outer, "fn outer(p: ptr<function, u32>, i: u32) -> u32 {", 3, 400),
@@ -129,7 +132,7 @@ impl Writer {
                 Piece::Text("*p = b + u32(s);\nreturn a + v.x;\n}".to_owned()),
             ]);
         }
-        pieces.push(Piece::Text(entry(self.options.subgroups, size)));
+        pieces.push(Piece::Text(entry(self.options, size)));
         pieces.push(Piece::Body(self.entry_body(bodies)));
         pieces.push(Piece::Text("finish(i, a, b + arr[2] + v.x + u32(s));\n}".to_owned()));
         Statement { forms: Vec::new(), pieces }
@@ -152,6 +155,13 @@ impl Writer {
             self.room = 3;
             body.extend(self.body(place, 3));
             body.push(self.exchange(place));
+        }
+        if self.options.exchange && self.choose(4) == 0 {
+            self.room = 2;
+            body.push(self.hand_on(place));
+        }
+        if self.options.long_loops && self.choose(LONG_LOOP_EACH) == 0 {
+            body.push(self.long_loop());
         }
         // The functions are in the program only where somebody calls them.
         body.push(self.call(place));
@@ -178,7 +188,7 @@ impl Writer {
             return self.assign();
         }
         self.room -= 1;
-        match self.choose(16) {
+        match self.choose(if self.options.textures { 18 } else { 16 }) {
             0..=2 => self.assign(),
             3 | 4 => self.branch(place),
             5 if self.options.switches => self.switch(place),
@@ -188,8 +198,86 @@ impl Writer {
             12 => self.call(place),
             13 | 14 if self.options.subgroups => self.subgroup(),
             15 if self.options.subgroups => self.shuffle(),
+            16 => self.read_texel(),
+            17 if place.function == Function::Entry => self.write_texel(),
             _ => self.branch(place),
         }
+    }
+
+    /// A texel of the picture, wherever its place is worked out to be.
+    fn read_texel(&mut self) -> Statement {
+        let (x, y) = (self.value(), self.value());
+        let (level, component) = (self.choose(2), self.choose(4));
+        let text = format!("a ^= texel({x}, {y}, {level}u)[(b + {component}u) % 4u];");
+        self.line("textureLoad", text)
+    }
+
+    /// The invocation's own texel of the sketch.
+    fn write_texel(&mut self) -> Statement {
+        let value = self.value();
+        let place = format!("vec2(i % {SKETCH_ROW}u, i / {SKETCH_ROW}u)");
+        let text = format!("textureStore(sketch, {place}, vec4({value}, 0u, 0u, 1u));");
+        self.line("textureStore", text)
+    }
+
+    /// A loop of some invocations that takes about as many turns as lavapipe lets a loop take.
+    fn long_loop(&mut self) -> Statement {
+        let (k, limit) = (self.name('k'), self.name('n'));
+        let low = LOOP_LIMIT - 6;
+        let opening = format!("let {limit} = {low}u + (b ^ i) % 12u;\nvar {k} = 0u;");
+        let condition = format!("(i & {}u) == {}u", 31, self.choose(24));
+        let inside = Piece::Body(vec![self.assign()]);
+        let (form, head, tail) = match self.choose(3) {
+            0 => (
+                "while of many turns",
+                format!("while {k} < {limit} {{\n    {k} += 1u;"),
+                "}".to_owned(),
+            ),
+            1 => (
+                "loop of many turns with break if",
+                "loop {".to_owned(),
+                format!(
+                    "    continuing {{\n        {k} += 1u;\n        break if {k} >= {limit};\n    }}\n}}"
+                ),
+            ),
+            _ => (
+                "loop of many turns with break",
+                format!("loop {{\n    if {k} >= {limit} {{ break; }}\n    {k} += 1u;"),
+                "}".to_owned(),
+            ),
+        };
+        let pieces = vec![
+            Piece::Text(format!("if {condition} {{\n{opening}\n{head}")),
+            inside,
+            Piece::Text(format!("{tail}\n}}")),
+        ];
+        self.statement_of(form, pieces)
+    }
+
+    /// What one workgroup hands on to the next, through the lower bits of a word whose upper ones say whose turn it
+    /// is.
+    fn hand_on(&mut self, place: Place) -> Statement {
+        let value = self.value();
+        let next = format!("((group + 1u) << 24u) | ((handed * 5u + {value}) & 0xffffffu)");
+        let (form, text) = match self.choose(3) {
+            0 => ("atomicStore between workgroups", format!("atomicStore(&turn, {next});")),
+            1 => ("atomicExchange between workgroups", format!("atomicExchange(&turn, {next});")),
+            _ => (
+                "atomicAdd between workgroups",
+                format!("atomicAdd(&turn, ({next}) - ((group << 24u) | handed));"),
+            ),
+        };
+        let first = format!(
+            "if lane_of_workgroup == 0u {{\n    handed = {WAITING}();\n}}\nworkgroupBarrier();\na ^= handed;"
+        );
+        let pieces = vec![
+            Piece::Text(first),
+            self.arm(place),
+            Piece::Text(format!(
+                "workgroupBarrier();\nif lane_of_workgroup == 0u {{\n    {text}\n}}"
+            )),
+        ];
+        self.statement_of(form, pieces)
     }
 
     fn value(&mut self) -> String {
@@ -534,31 +622,51 @@ impl Writer {
 }
 
 /// What stands before the functions.
-fn head(subgroups: bool, size: u32) -> String {
-    let lanes = if subgroups { "var<private> lane: u32;\nvar<private> lanes: u32;\n" } else { "" };
+fn head(options: Options, size: u32) -> String {
+    let lanes =
+        if options.subgroups { "var<private> lane: u32;\nvar<private> lanes: u32;\n" } else { "" };
+    let textures = if options.textures {
+        "@group(0) @binding(2) var picture: texture_2d<u32>;\n\
+         @group(0) @binding(3) var sketch: texture_storage_2d<r32uint, write>;\n\
+         fn texel(x: u32, y: u32, level: u32) -> vec4<u32> {\n    \
+         return textureLoad(picture, vec2(x, y) % textureDimensions(picture, level), level);\n}\n"
+    } else {
+        ""
+    };
+    let exchange = if options.exchange {
+        format!(
+            "@group(0) @binding(4) var<storage, read_write> turn: atomic<u32>;\n\
+             var<private> group: u32;\nvar<workgroup> handed: u32;\n\
+             fn {WAITING}() -> u32 {{\n    loop {{\n        let word = atomicLoad(&turn);\n        \
+             if word >> 24u == group {{ return word & 0xffffffu; }}\n    }}\n    return 0u;\n}}\n"
+        )
+    } else {
+        String::new()
+    };
     format!(
         "@group(0) @binding(0) var<storage, read_write> output: array<u32>;\n\
          @group(0) @binding(1) var<storage, read_write> totals: array<atomic<u32>, {TOTALS}>;\n\
          const workgroup_size = {size}u;\n\
          var<workgroup> words: array<u32, workgroup_size>;\n\
-         var<private> lane_of_workgroup: u32;\nvar<private> nought: u32;\n{lanes}\
+         var<private> lane_of_workgroup: u32;\nvar<private> nought: u32;\n{lanes}{textures}{exchange}\
          fn finish(i: u32, a: u32, b: u32) {{\n    output[i] = a * 31u + b;\n}}"
     )
 }
 
 /// The entry point's head.
-fn entry(subgroups: bool, size: u32) -> String {
-    let (arguments, lanes) = if subgroups {
-        (
-            ", @builtin(subgroup_invocation_id) lane_given: u32, @builtin(subgroup_size) lanes_given: u32",
-            "lane = lane_given;\nlanes = lanes_given;\n",
-        )
-    } else {
-        ("", "")
-    };
+fn entry(options: Options, size: u32) -> String {
+    let (mut arguments, mut first) = (String::new(), String::new());
+    if options.subgroups {
+        arguments += ", @builtin(subgroup_invocation_id) lane_given: u32, @builtin(subgroup_size) lanes_given: u32";
+        first += "lane = lane_given;\nlanes = lanes_given;\n";
+    }
+    if options.exchange {
+        arguments += ", @builtin(workgroup_id) group_given: vec3<u32>";
+        first += "group = group_given.x;\n";
+    }
     format!(
         "@compute @workgroup_size({size})\n\
          fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32{arguments}) {{\n\
-         lane_of_workgroup = local;\n{lanes}let i = id.x;\nvar a = i;\nvar b = i * 7u;\n{VARIABLES}"
+         lane_of_workgroup = local;\n{first}let i = id.x;\nvar a = i;\nvar b = i * 7u;\n{VARIABLES}"
     )
 }

@@ -258,11 +258,19 @@ impl CounterPlan {
 
     /// Executed counting of every block, in registers for at most `registers_max` blocks, those in
     /// the deepest loops, and the others in memory.
+    ///
+    /// What is in registers is added at the end in a loop, which a driver that leaves loops by itself may leave, too.
+    /// The block that every invocation comes to first is added last: where its lanes are all there, so is the rest.
     pub(super) fn executed(program: &Program, registers_max: usize) -> Self {
         let blocks = program.blocks().len();
         let mut order: Vec<(u32, BlockId)> =
             loop_depths(program).into_iter().map(|(id, depth)| (depth, id)).collect();
         order.sort_by_key(|(depth, id)| (std::cmp::Reverse(*depth), *id));
+        let first = program.first_block();
+        if let Some(at) = order.iter().position(|(_, id)| Some(*id) == first) {
+            let block = order.remove(at);
+            order.insert(order.len().min(registers_max.saturating_sub(1)), block);
+        }
         let mut plan = Self::default();
         let mut acts: Vec<Option<CounterAction>> = vec![None; blocks];
         let one = |item| Form::from([(item, 1)]);

@@ -15,9 +15,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use naga::BinaryOperator::{
+    Add, And, Greater, GreaterEqual, InclusiveOr, Less, LessEqual, LogicalAnd, LogicalOr, Multiply,
+    Subtract,
+};
 use naga::{
-    AddressSpace, Expression, Function, GlobalVariable, Handle, Module, ScalarKind, Span,
-    Statement, TypeInner,
+    AddressSpace, BuiltIn, Expression, Function, GlobalVariable, Handle, LocalVariable, Module,
+    ScalarKind, Span, Statement, TypeInner,
 };
 
 use super::operands::of_expression;
@@ -52,6 +56,9 @@ pub struct Deciding {
     /// Of these the lines of loops whose number of turns follows it as a whole number, such as a limit; what
     /// becomes a float on the way, such as the side of an image that places its rays, is no such number.
     pub turns: BTreeSet<u32>,
+    /// Of these the lines of conditions that do more than keep an invocation's place inside a bound, as
+    /// `id.x < count` does, and follow it as a whole number.
+    pub choices: BTreeSet<u32>,
     /// Lines of indices into buffers and workgroup memory.
     pub indices: BTreeSet<u32>,
 }
@@ -82,7 +89,8 @@ fn build_graph<'a>(module: &'a Module, structure: &'a Structure, text: &'a Text)
         .collect();
     let mut graph = Graph::new(module, &functions);
     for (index, (function, body)) in functions.iter().enumerate() {
-        Walk { graph: &mut graph, text, index, function, loops: Vec::new() }.function(body);
+        let (loops, stored) = (Vec::new(), BTreeMap::new());
+        Walk { graph: &mut graph, text, index, function, loops, stored }.function(body);
     }
     graph
 }
@@ -104,18 +112,37 @@ struct Graph<'a> {
     functions: Vec<&'a Function>,
     /// For each vertex those that its value comes from.
     sources: Vec<Vec<Vertex>>,
-    /// The conditions and addresses, with the lines of conditions, and those of the loops that they end.
-    decides: Vec<(Vertex, BTreeSet<u32>, BTreeSet<u32>)>,
+    /// The conditions and addresses.
+    decides: Vec<Decision>,
     /// The addresses again, with the lines of theirs.
     indices: Vec<(Vertex, u32)>,
     /// The fields of each buffer that is a struct.
     fields: BTreeMap<Handle<GlobalVariable>, Vec<Vertex>>,
-    /// Values that become floats.
-    floats: BTreeSet<Vertex>,
+    /// Where a whole number stops being one that is asked for itself: it becomes a float, or the place of something
+    /// in memory.
+    ends: BTreeSet<Vertex>,
     /// Buffers that something is written to.
     written: BTreeSet<Handle<GlobalVariable>>,
     /// Values read from memory, and the buffer; `None` if it is an argument's.
     reads: Vec<(usize, Handle<Expression>, Option<Handle<GlobalVariable>>)>,
+}
+
+/// A condition or an address.
+struct Decision {
+    value: Vertex,
+    /// The lines of a condition, and of the loops that it ends; none of an address.
+    lines: BTreeSet<u32>,
+    /// The lines of the loops that it ends.
+    turns: BTreeSet<u32>,
+    /// Whether it asks whether the invocation's place is inside a bound, and ends no loop.
+    is_bound: bool,
+}
+
+impl Decision {
+    fn address(value: Vertex) -> Self {
+        let (lines, turns) = (BTreeSet::new(), BTreeSet::new());
+        Self { value, lines, turns, is_bound: false }
+    }
 }
 
 /// What a pointer points into.
@@ -174,7 +201,7 @@ impl<'a> Graph<'a> {
             fields,
             decides: Vec::new(),
             indices: Vec::new(),
-            floats: BTreeSet::new(),
+            ends: BTreeSet::new(),
             written: BTreeSet::new(),
             reads: Vec::new(),
         }
@@ -258,10 +285,13 @@ impl<'a> Graph<'a> {
             }
         }
         let mut decides: BTreeMap<Vertex, Deciding> = BTreeMap::new();
-        for (start, lines, turns) in self.decides.iter().filter(|(_, lines, _)| !lines.is_empty()) {
-            let deciding = decides.entry(*start).or_default();
-            deciding.conditions.extend(lines);
-            deciding.turns.extend(turns);
+        for decision in self.decides.iter().filter(|decision| !decision.lines.is_empty()) {
+            let deciding = decides.entry(decision.value).or_default();
+            deciding.conditions.extend(&decision.lines);
+            deciding.turns.extend(&decision.turns);
+            if !decision.is_bound {
+                deciding.choices.extend(&decision.lines);
+            }
         }
         for (start, line) in &self.indices {
             decides.entry(*start).or_default().indices.insert(*line);
@@ -288,10 +318,11 @@ impl<'a> Graph<'a> {
             let Some(deciding) = found.get_mut(&name) else { continue };
             seen.walk(
                 buffer,
-                |vertex| if self.floats.contains(&vertex) { &NOWHERE } else { &follows[vertex] },
+                |vertex| if self.ends.contains(&vertex) { &NOWHERE } else { &follows[vertex] },
                 |vertex| {
                     if let Some(more) = decides.get(&vertex) {
                         deciding.turns.extend(&more.turns);
+                        deciding.choices.extend(&more.choices);
                     }
                 },
             );
@@ -317,9 +348,9 @@ impl<'a> Graph<'a> {
             return followed;
         }
         let mut seen = Seen::new(self.sources.len());
-        for (start, lines, _) in &self.decides {
+        for Decision { value, lines, .. } in &self.decides {
             seen.walk(
-                *start,
+                *value,
                 |vertex| &self.sources[vertex],
                 |vertex| {
                     if let Some(&read) = reads.get(&vertex) {
@@ -374,6 +405,8 @@ struct Walk<'g, 'a> {
     function: &'a Function,
     /// The lines of the loops around, innermost last.
     loops: Vec<Option<u32>>,
+    /// What `&&` and `||` store to the variable of their answer, and what they asked first.
+    stored: BTreeMap<Handle<LocalVariable>, Vec<Handle<Expression>>>,
 }
 
 impl Walk<'_, '_> {
@@ -387,7 +420,7 @@ impl Walk<'_, '_> {
                 self.graph.comes(result, source);
             }
             if let Expression::As { kind: ScalarKind::Float, .. } = *expression {
-                self.graph.floats.insert(result);
+                self.graph.ends.insert(result);
             }
             if let Expression::Load { pointer } = *expression {
                 self.read(handle, pointer);
@@ -408,8 +441,9 @@ impl Walk<'_, '_> {
             } else if let Expression::Access { base, index } = *expression {
                 let variable = self.graph.variable(self.index, base);
                 if variable.is_some_and(|variable| variable.shared.is_some() || variable.argument) {
+                    self.graph.ends.insert(result);
                     let index = self.graph.value(self.index, index);
-                    self.graph.decides.push((index, BTreeSet::new(), BTreeSet::new()));
+                    self.graph.decides.push(Decision::address(index));
                     let line = self.line(self.function.expressions.get_span(handle));
                     self.graph.indices.extend(line.map(|line| (index, line)));
                 }
@@ -427,7 +461,7 @@ impl Walk<'_, '_> {
         let line = self.line(self.function.expressions.get_span(read));
         for index in indices {
             let index = self.graph.value(self.index, index);
-            self.graph.decides.push((index, BTreeSet::new(), BTreeSet::new()));
+            self.graph.decides.push(Decision::address(index));
             self.graph.indices.extend(line.map(|line| (index, line)));
         }
     }
@@ -481,7 +515,7 @@ impl Walk<'_, '_> {
                     self.body(body);
                     self.body(continuing);
                     if let Some(condition) = *break_if {
-                        self.condition(condition, *span, true);
+                        self.condition(condition, self.text.break_if(*span), true);
                     }
                     self.loops.pop();
                 }
@@ -507,6 +541,9 @@ impl Walk<'_, '_> {
                 self.graph.module.types[ty].inner,
                 TypeInner::Scalar(naga::Scalar { kind: ScalarKind::Bool, .. })
             );
+            if let Statement::Store { value, .. } = *statement {
+                self.stored.entry(local).or_default().extend([value, condition]);
+            }
             if let Some(variable) = self.graph.variable(self.index, pointer).filter(|_| is_bool) {
                 let source = self.graph.value(self.index, condition);
                 self.graph.comes(variable.vertex, source);
@@ -521,7 +558,71 @@ impl Walk<'_, '_> {
         let loops = self.loops.iter().filter(|_| leaves).flatten();
         let turns: BTreeSet<u32> = loops.copied().collect();
         lines.extend(&turns);
-        self.graph.decides.push((self.graph.value(self.index, condition), lines, turns));
+        let is_bound = turns.is_empty() && self.is_bound(condition, 0);
+        let value = self.graph.value(self.index, condition);
+        self.graph.decides.push(Decision { value, lines, turns, is_bound });
+    }
+
+    /// Whether a condition asks whether the invocation's place is inside a bound, `&&` and `||` of such included.
+    fn is_bound(&self, condition: Handle<Expression>, depth: u32) -> bool {
+        let is_bound = |part: Handle<Expression>| depth < 8 && self.is_bound(part, depth + 1);
+        if let Expression::Binary { op, left, right } = self.function.expressions[condition] {
+            let bounds = [Less, LessEqual, Greater, GreaterEqual].contains(&op);
+            let joins = [LogicalAnd, LogicalOr, And, InclusiveOr].contains(&op);
+            return bounds && (self.is_place(left, 0) || self.is_place(right, 0))
+                || joins && is_bound(left) && is_bound(right);
+        }
+        if let Expression::Unary { expr: part, .. }
+        | Expression::Relational { argument: part, .. } = self.function.expressions[condition]
+        {
+            return is_bound(part);
+        }
+        // What `&&` and `||` store: the answer of the second, or a truth.
+        let Expression::Load { pointer } = self.function.expressions[condition] else {
+            return matches!(
+                self.function.expressions[condition],
+                Expression::Literal(naga::Literal::Bool(_))
+            );
+        };
+        let Expression::LocalVariable(local) = self.function.expressions[pointer] else {
+            return false;
+        };
+        let made = self.function.local_variables[local].name.is_none();
+        let stored = self.stored.get(&local);
+        made && stored.is_some_and(|values| values.iter().all(|value| is_bound(*value)))
+    }
+
+    /// Whether a value is the invocation's place in the grid, scaled, moved or joined to one number.
+    fn is_place(&self, value: Handle<Expression>, depth: u32) -> bool {
+        let is_place = |part: Handle<Expression>| depth < 8 && self.is_place(part, depth + 1);
+        if let Expression::FunctionArgument(number) = self.function.expressions[value] {
+            let argument = self.function.arguments.get(number as usize);
+            let binding = argument.and_then(|argument| argument.binding.as_ref());
+            return matches!(
+                binding,
+                Some(naga::Binding::BuiltIn(
+                    BuiltIn::GlobalInvocationId
+                        | BuiltIn::LocalInvocationId
+                        | BuiltIn::LocalInvocationIndex
+                        | BuiltIn::WorkGroupId
+                ))
+            );
+        }
+        if let Expression::Binary { op: Add | Subtract | Multiply, left, right } =
+            self.function.expressions[value]
+        {
+            return is_place(left) || is_place(right);
+        }
+        if let Expression::AccessIndex { base: part, .. }
+        | Expression::Swizzle { vector: part, .. }
+        | Expression::As { expr: part, .. } = self.function.expressions[value]
+        {
+            return is_place(part);
+        }
+        if let Expression::Compose { ref components, .. } = self.function.expressions[value] {
+            return components.iter().all(|part| is_place(*part));
+        }
+        false
     }
 
     /// The line on which something begins; nothing for what the parser made up.

@@ -20,6 +20,9 @@
 //! a subgroup makes, one after the other or one in the other, and so a loop of few turns is cut off where
 //! others before it used the limit up. Where it is known that no subgroup iterated so often
 //! ([`LoopCounts::iterations_max`]), none was cut off.
+//!
+//! Counting adds its sums up in a loop of its own, behind the program's. Where that one was cut off
+//! ([`LoopCounts::incomplete`]), counts are missing, and each loop may have been cut off.
 
 use std::collections::BTreeMap;
 
@@ -42,6 +45,8 @@ pub struct LoopCounts<'a> {
     pub limit: Option<u64>,
     /// What no subgroup's iterations of all loops together exceed; `None` if only the dispatch's are known.
     pub iterations_max: Option<u64>,
+    /// Whether counts are missing, since the device left the loop in which counting adds them up.
+    pub incomplete: bool,
 }
 
 /// The lines of loops that a device did not run to their end, in ascending order.
@@ -70,6 +75,7 @@ pub fn cut_off(program: &Program, counts: &LoopCounts<'_>) -> CutLoops {
         iterations = iterations.zip(of_this).map(|(all, other)| all.saturating_add(other));
     });
     let iterations = match counts.iterations_max {
+        _ if counts.incomplete => None,
         Some(most) => Some(iterations.map_or(most, |all| all.min(most))),
         None => iterations,
     };
@@ -193,7 +199,9 @@ impl LoopWalk<'_> {
         if break_if == Some(Test::Always) {
             return None;
         }
-        if break_if.is_none() {
+        // Where counts are missing, fewer lanes than there were may seem to have left, or to have entered.
+        let incomplete = self.counts.incomplete;
+        if break_if.is_none() && !incomplete {
             if let Some(entering) = entering {
                 return (entering > breaks + returns).then_some(true);
             }
@@ -201,7 +209,7 @@ impl LoopWalk<'_> {
                 return (behind > breaks).then_some(true);
             }
         }
-        if entering == Some(0) {
+        if entering == Some(0) && !incomplete {
             return None;
         }
         // Whoever was in a loop that nobody left by a way out was cut off, whatever the limit.
@@ -283,6 +291,15 @@ fn add_calls(body: &Body, lanes: &[u64], calls: &mut BTreeMap<Handle<Function>, 
     });
 }
 
+impl Program {
+    /// The block that every invocation comes to first, and once; nothing where the entry point begins with a branch
+    /// or a loop.
+    pub fn first_block(&self) -> Option<BlockId> {
+        let first = self.structure().entry_point.nodes.first().and_then(first_block);
+        first.map(|straight| straight.block)
+    }
+}
+
 /// The blocks that each iteration of a program's loops comes to, one a loop; `None` where a loop has none.
 pub fn heads(program: &Program) -> Option<Vec<BlockId>> {
     let mut heads = Some(Vec::new());
@@ -341,7 +358,14 @@ mod tests {
 
     fn judge(program: &Program, executions: &[u64], lanes: &[u64]) -> CutLoops {
         let (limit, invocations) = (Some(LIMIT), Some(16));
-        let counts = LoopCounts { executions, lanes, invocations, limit, iterations_max: None };
+        let counts = LoopCounts {
+            executions,
+            lanes,
+            invocations,
+            limit,
+            iterations_max: None,
+            incomplete: false,
+        };
         cut_off(program, &counts)
     }
 
@@ -480,6 +504,7 @@ mod tests {
                 invocations,
                 limit,
                 iterations_max: Some(most),
+                incomplete: false,
             };
             let expected = CutLoops { certain: vec![], possible };
             assert_eq!(cut_off(&program, &counts), expected, "{most}");
@@ -561,6 +586,7 @@ mod tests {
                 invocations: Some(16),
                 limit,
                 iterations_max: None,
+                incomplete: false,
             };
             // Who took the arm is not counted: it has no block.
             let expected = CutLoops { certain: vec![4], possible: vec![3] };

@@ -165,14 +165,28 @@ impl Text {
         ["if", "switch"].contains(&word).then(|| self.code.len() - rest.len())
     }
 
-    /// The line of a branch: of its keyword, else of its condition, else of the statement; nothing for what
-    /// the parser made up.
+    /// The line of a branch: of its keyword; else of the statement, which is the condition of a loop or the whole of
+    /// an `&&`; nothing for what the parser made up. Where figures stand on another source's lines, as those of
+    /// SPIR-V do, the condition's comes before the statement's.
     ///
     /// The condition may be worked out lines before, as that of `let won = …; if (won)` is.
     pub(super) fn branch_line(&self, condition: Span, statement: Span) -> Option<u32> {
         let [condition, statement] = [condition, statement].map(find_start);
         let keyword = statement.and_then(|start| self.find_branch(start));
-        Some(self.location(keyword.or(condition).or(statement)?).line)
+        let written = self.parts.is_empty().then_some(statement).flatten();
+        Some(self.location(keyword.or(written).or(condition).or(statement)?).line)
+    }
+
+    /// Where the `break if` of a loop stands, the last statement in it; the loop's place where none is written.
+    pub(super) fn break_if(&self, of_loop: Span) -> Span {
+        let range = of_loop.to_range().filter(|_| self.parts.is_empty()).unwrap_or(0..0);
+        let inside = self.code.get(range.clone()).unwrap_or_default();
+        let asks = |at: &usize| inside[at + "break".len()..].trim_start().starts_with("if");
+        inside.rfind("break").filter(asks).map_or(of_loop, |at| {
+            let [start, end] =
+                [range.start + at, range.end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+            Span::new(start, end)
+        })
     }
 
     /// The label in force at a byte offset.

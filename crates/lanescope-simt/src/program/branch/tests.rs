@@ -181,6 +181,8 @@ default: {}
 while table[
 lane] > 7u { out[3] = 1u; }
 let both = lane > 3u && table[lane] > 5u;
+if low
+&& high { out[4] = 1u; }
 ";
     let program = program(&format!("{HEAD}{ARGUMENTS}{body}}}"));
     let first = HEAD.lines().count() + ARGUMENTS.lines().count();
@@ -191,7 +193,7 @@ let both = lane > 3u && table[lane] > 5u;
         .collect();
     let part = |part| found.iter().filter(|at| at.0 == part).map(|at| at.1).collect::<Vec<_>>();
     // What `&&` asks is no branch that somebody wrote: it stands where its condition does.
-    assert_eq!(part(BranchPart::IfAccept), [3, 5, 15], "{found:?}");
+    assert_eq!(part(BranchPart::IfAccept), [3, 5, 15, 16, 16], "{found:?}");
     assert_eq!(part(BranchPart::SwitchCase(0)), [9], "{found:?}");
     assert_eq!(part(BranchPart::LoopBody)[0], 13, "{found:?}");
 }

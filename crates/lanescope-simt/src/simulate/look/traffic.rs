@@ -65,6 +65,8 @@ pub struct AccessSums {
 /// ones; idle lanes between them divide the distance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distances {
+    /// Bytes of an access.
+    size_bytes: u32,
     pairs: u64,
     /// Pairs by bytes of distance; of [`DISTANCES_MAX`] distances, further ones only in `pairs`.
     by_bytes: BTreeMap<u32, u64>,
@@ -80,6 +82,11 @@ impl Distances {
         (pairs * 4 >= self.pairs * 3).then_some(*bytes)
     }
 
+    /// The same, where it leaves gaps between what neighbouring lanes access.
+    pub fn gap(&self) -> Option<u32> {
+        self.usual().filter(|bytes| *bytes > self.size_bytes)
+    }
+
     fn add(&mut self, bytes: Option<u32>, pairs: u64) {
         self.pairs += pairs;
         let room = self.by_bytes.len() < DISTANCES_MAX;
@@ -89,6 +96,7 @@ impl Distances {
     }
 
     fn see(&mut self, access: &Access<'_>) {
+        self.size_bytes = self.size_bytes.max(access.size_bytes);
         let mut last: Option<(usize, u32)> = None;
         // Most accesses keep one distance: equal ones are added together.
         let mut run: (Option<u32>, u64) = (None, 0);
@@ -109,6 +117,7 @@ impl Distances {
     }
 
     fn merge(&mut self, other: Self) {
+        self.size_bytes = self.size_bytes.max(other.size_bytes);
         let told: u64 = other.by_bytes.values().sum();
         self.add(None, other.pairs - told);
         other.by_bytes.into_iter().for_each(|(bytes, pairs)| self.add(Some(bytes), pairs));
