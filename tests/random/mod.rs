@@ -62,10 +62,10 @@ pub(crate) fn agree(driver: &Driver) {
     assert!(ended.len() as u64 * 4 <= PROGRAMS, "the driver's process ended in {ended:?}");
 }
 
-/// Over a hundred programs each form of statement that divergence can come from is written.
+/// Over a thousand programs each form of statement that divergence can come from is written.
 fn every_form() {
     let mut forms = std::collections::BTreeMap::new();
-    for seed in 0..100 {
+    for seed in 0..1000 {
         for (form, count) in program(seed, OPTIONS).forms() {
             *forms.entry(form).or_insert(0) += count;
         }

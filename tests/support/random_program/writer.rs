@@ -9,7 +9,7 @@ use super::{LOOP_LIMIT, Options, Piece, SKETCH_ROW, Statement, TOTALS, WAITING};
 const ITERATIONS_MAX: u64 = 8_000;
 
 /// One program in so many has a loop that reaches the limit: it takes a hundred times as long as others.
-const LONG_LOOP_EACH: u64 = 16;
+const LONG_LOOP_EACH: u64 = 64;
 
 /// Which function is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
