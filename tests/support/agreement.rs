@@ -102,7 +102,7 @@ pub(crate) fn compare(
     let methods = [Method::Executed, Method::Derived];
     // Drivers that leave loops by themselves run on processors, whose counts lanescope never derives: deriving adds
     // loops of its own.
-    let may_leave = device.device().loop_limit.is_some() && program.has_long_loop();
+    let may_leave = device.device().loop_limit.is_some() && program.may_loop_long();
     let method = methods[usize::from(!seed.is_multiple_of(2) && !may_leave)];
     let request = CountRequest { method, histogram: seed.is_multiple_of(8), runs: 1, trace: false };
     let launch = launch(program, seed);

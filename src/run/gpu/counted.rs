@@ -84,7 +84,7 @@ impl<G: Gpu> GpuRunner<G> {
             let sizes = workgroups.into_iter().flatten().chain(program.workgroup_size());
             let invocations = workgroups.map(|_| sizes.map(u64::from).product::<u64>());
             let begun = program.first_block().map(|block| counts[block.index()].lanes.0);
-            let incomplete = limit.is_some()
+            let incomplete = self.device.loop_limit.is_some()
                 && invocations.zip(begun).is_some_and(|(invocations, begun)| begun < invocations);
             let calls = Vec::new();
             dispatches.push(CountedDispatch {

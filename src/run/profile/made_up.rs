@@ -76,7 +76,7 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         shapes.extend(interface.resources.into_iter().map(|of| (of.name, of.shape)));
     }
     let zeros = alone.clone().filter_map(|buffer| {
-        let zero = matches!(buffer.fill, Fill::Zero | Fill::Default { .. });
+        let zero = matches!(buffer.fill, Fill::Zero | Fill::Default { .. } | Fill::Words(_));
         shapes.get(&buffer.name).filter(|shape| zero && holds_atomics(shape))?;
         let deciding = all.get(&buffer.name).filter(|of| !of.conditions.is_empty())?;
         Some(MadeUp {

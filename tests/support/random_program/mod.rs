@@ -126,9 +126,10 @@ impl Program {
         forms
     }
 
-    /// Whether a loop takes about [`LOOP_LIMIT`] turns.
-    pub(crate) fn has_long_loop(&self) -> bool {
-        self.forms().keys().any(|form| form.contains("many turns"))
+    /// Whether a loop takes about [`LOOP_LIMIT`] turns, or as many as it takes until a workgroup has its turn.
+    pub(crate) fn may_loop_long(&self) -> bool {
+        let long = |form: &&str| form.contains("many turns") || form.contains("between workgroups");
+        self.forms().keys().any(long)
     }
 
     /// How many statements there are.

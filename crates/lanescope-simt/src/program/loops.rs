@@ -508,6 +508,10 @@ mod tests {
             };
             let expected = CutLoops { certain: vec![], possible };
             assert_eq!(cut_off(&program, &counts), expected, "{most}");
+            // Where sums are missing, what was iterated is not known.
+            let counts = LoopCounts { incomplete: true, ..counts };
+            let expected = CutLoops { certain: vec![], possible: vec![4] };
+            assert_eq!(cut_off(&program, &counts), expected, "{most}");
         }
     }
 

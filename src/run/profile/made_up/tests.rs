@@ -209,3 +209,26 @@ fn second(@builtin(global_invocation_id) id: vec3u) {
     let given = launch("{ series = { first = 0, step = 1 } }");
     assert_eq!(made_up(text, Some(&given)), Vec::<String>::new());
 }
+
+#[test]
+fn integers_that_only_bound_places_are_counts_and_others_are_choices() {
+    let text = "struct Params { count: u32, width: u32, mode: u32, share: u32 }
+@group(0) @binding(0) var<storage, read_write> y: array<u32>;
+@group(0) @binding(1) var<uniform> params: Params;
+@group(0) @binding(2) var<storage, read_write> length: atomic<u32>;
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    if id.x >= params.width || id.y * params.width + id.x >= params.count { return; }
+    let at = id.y * params.width + id.x;
+    if params.mode == 2u { y[at] = 1u; }
+    if at % 64u < params.share { y[at] += 2u; }
+    if atomicLoad(&length) > 0u { y[at] += 4u; }
+}
+";
+    let found = made_up(text, None);
+    let params = found.iter().find(|line| line.starts_with("params")).expect("a line");
+    assert!(params.starts_with("params: [9, 10]; []"), "{found:?}");
+    assert!(params.contains("params.mode") && params.contains("params.share"), "{found:?}");
+    assert!(!params.contains("params.width") && !params.contains("params.count"), "{found:?}");
+    assert!(found.iter().any(|line| line.starts_with("length: [11]")), "{found:?}");
+}
