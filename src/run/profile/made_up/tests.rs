@@ -229,6 +229,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let params = found.iter().find(|line| line.starts_with("params")).expect("a line");
     assert!(params.starts_with("params: [9, 10]; []"), "{found:?}");
     assert!(params.contains("params.mode") && params.contains("params.share"), "{found:?}");
-    assert!(!params.contains("params.width") && !params.contains("params.count"), "{found:?}");
+    // The width decides, too, whose place has which remainder.
+    assert!(!params.contains("params.count"), "{found:?}");
     assert!(found.iter().any(|line| line.starts_with("length: [11]")), "{found:?}");
 }
