@@ -176,9 +176,14 @@ impl MemoryView {
         let [watched, all] = self.workgroups;
         if watched < all {
             found.push(format!(
-                "{} of {} workgroups were watched, the first ones.",
+                "{} of {} workgroups {}.",
                 grouped_text(watched.into()),
-                grouped_text(all.into())
+                grouped_text(all.into()),
+                if watched == 1 {
+                    "was watched, the first one"
+                } else {
+                    "were watched, the first ones"
+                }
             ));
         }
         if let Some(waited) = self.waited {

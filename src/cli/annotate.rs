@@ -263,6 +263,8 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
         format!("The line that wastes most on {label}, of {} that waste any", lines.len())
     } else if lines.len() > most {
         format!("The {most} lines that waste most on {label}, of {} that waste any", lines.len())
+    } else if lines.len() == 1 {
+        format!("The line that wastes any on {label}")
     } else {
         format!("The lines that waste most on {label}")
     };

@@ -134,10 +134,12 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
     let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
     let whole = match arguments.claims.is_empty() {
         true => ", which takes minutes; lanescope claims ID measures for one",
+        false if arguments.quick => "",
         false => ", CPU drivers too, on which that may take minutes; --quick takes less",
     };
+    let launch_word = if launches == 1 { "launch" } else { "launches" };
     watch.message(&format!(
-        "{} measured, with up to {launches} launches a device{whole}; --from RECORD judges records without \
+        "{} measured, with up to {launches} {launch_word} a device{whole}; --from RECORD judges records without \
          measuring",
         match chosen.len() {
             1 => "1 claim is".to_owned(),

@@ -41,11 +41,12 @@ pub(crate) fn occupancy(
     writeln!(out, "{}", limits(&found).to_text(terminal_columns()))?;
     let limiting: Vec<String> = found.limiting().map(|resource| resource.to_string()).collect();
     let sentence = format!(
-        "Occupancy {}: {} of {} subgroups, {} workgroups of {}; limited by {}.",
+        "Occupancy {}: {} of {} subgroups, {} {} of {}; limited by {}.",
         text::percent(found.ratio),
         found.subgroups,
         architecture.subgroups,
         found.workgroups,
+        if found.workgroups == 1 { "workgroup" } else { "workgroups" },
         found.subgroups_per_workgroup,
         limiting.join(" and ")
     );

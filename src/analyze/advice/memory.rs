@@ -28,11 +28,11 @@ struct Kind {
     of: fn(&MemoryRow) -> Option<Over>,
     unit: &'static str,
     ratio_min: f64,
-    /// What is seen and what to do, by how the places lie to one another and the workgroup's size.
-    sentence: fn(Option<Pattern>, [u32; 3]) -> String,
+    /// What is seen and what to do, by how the places lie to one another, the workgroup's size and the width.
+    sentence: fn(Option<Pattern>, [u32; 3], Width) -> String,
 }
 
-fn say_scattered(pattern: Option<Pattern>, [x, y, z]: [u32; 3]) -> String {
+fn say_scattered(pattern: Option<Pattern>, [x, y, z]: [u32; 3], width: Width) -> String {
     let apart = |bytes: u32| format!("{} bytes apart", whole(bytes.into()));
     match pattern {
         Some(Pattern::Members(bytes)) => format!(
@@ -50,7 +50,7 @@ fn say_scattered(pattern: Option<Pattern>, [x, y, z]: [u32; 3]) -> String {
              they work on, or load it into workgroup memory first."
                 .to_owned()
         }
-        Some(Pattern::Several) if y * z > 1 => format!(
+        Some(Pattern::Several) if y * z > 1 && x < width.lanes() => format!(
             "One subgroup accesses several rows here, since the workgroup is {x} invocations wide: a wider one lets \
              neighbouring lanes access neighbouring elements."
         ),
@@ -60,13 +60,21 @@ fn say_scattered(pattern: Option<Pattern>, [x, y, z]: [u32; 3]) -> String {
     }
 }
 
-fn say_banks(pattern: Option<Pattern>, [x, y, z]: [u32; 3]) -> String {
+fn say_banks(pattern: Option<Pattern>, [x, y, z]: [u32; 3], width: Width) -> String {
     if pattern == Some(Pattern::Data) {
         return "Lanes access different words of one bank of workgroup memory here, and the index comes from data: sort \
                 what they access, or give groups of lanes copies of their own."
             .to_owned();
     }
-    let rows = if pattern == Some(Pattern::Several) && y * z > 1 {
+    if let Some(Pattern::Stride(bytes) | Pattern::Members(bytes)) = pattern
+        && bytes < 128
+    {
+        return format!(
+            "Lanes access different words of one bank of workgroup memory here, {bytes} bytes from lane to lane: let \
+             neighbouring lanes access neighbouring words; of a structure, keep each member in an array of its own."
+        );
+    }
+    let rows = if pattern == Some(Pattern::Several) && y * z > 1 && x < width.lanes() {
         format!(", or make the workgroup wider than {x}")
     } else {
         String::new()
@@ -77,8 +85,9 @@ fn say_banks(pattern: Option<Pattern>, [x, y, z]: [u32; 3]) -> String {
     )
 }
 
-fn say_crowded(_: Option<Pattern>, _: [u32; 3]) -> String {
-    "Lanes of one subgroup change the same word atomically here: add them up in the subgroup or the workgroup first."
+fn say_crowded(_: Option<Pattern>, _: [u32; 3], _: Width) -> String {
+    "Lanes of one subgroup access the same word atomically here, one after the other: let one lane do it for all of \
+     them, with what a subgroup operation joins."
         .to_owned()
 }
 
@@ -175,7 +184,7 @@ fn card(device: &DeviceProfile, width: Width, kind: &Kind, place: &OnLine<'_>) -
     let reason = format!("In a model of no particular machine {}.", said.join("; "));
     let modelled = format!("{} times the {} needed", text::ratio(place.ratio()), short(kind.rule));
     let size = device.dispatches.first().map_or([1; 3], |dispatch| dispatch.workgroup_size);
-    let sentence = (kind.sentence)(place.pattern(), size);
+    let sentence = (kind.sentence)(place.pattern(), size, width);
     plain(device, width, (kind.rule, place.line), sentence, reason, modelled)
 }
 

@@ -114,7 +114,7 @@ impl Rule {
                 "a subgroup's access touches at least twice the sectors of 32 bytes that it must"
             }
             Self::BankConflict => "lanes want different words of one bank of workgroup memory",
-            Self::CrowdedAtomic => "four lanes and more of a subgroup change one word atomically",
+            Self::CrowdedAtomic => "four lanes and more of a subgroup access one word atomically",
             Self::WaitAtBarrier => {
                 "whole subgroups wait for others of their workgroup, which idle lanes do not show"
             }
@@ -156,10 +156,11 @@ impl Rule {
                 "Not counted: what the change does to other accesses, and what sorting or copying costs."
             }
             Self::BankConflict => {
-                "Not counted: unused elements and copies take workgroup memory, so that fewer workgroups may fit on a core."
+                "Not counted: what sorting costs; unused elements and copies take workgroup memory, so that fewer workgroups may fit on a core."
             }
             Self::CrowdedAtomic => {
-                "A reduction before the atomic operation: `subgroupAdd`, or a copy a workgroup."
+                "Not counted: the subgroup operation before it (`subgroupAdd`, `subgroupMax`, a ballot), or a copy a \
+                 workgroup where the word lies in a buffer."
             }
             Self::WaitAtBarrier => "Other barriers may then be needed, or more workgroups.",
             Self::Select => "Registers for both arms; loads of both arms are made by all lanes.",

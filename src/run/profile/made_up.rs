@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ProfileRequest;
 use crate::kernel::format::Formula;
 use crate::kernel::scalars::decode;
-use crate::kernel::{Buffer, Fill, FillDescription, Launch};
+use crate::kernel::{Fill, FillDescription, Launch};
 use crate::layout::Shape;
 use crate::program::{Deciding, Program};
 use crate::record::{Constant, MadeUp};
@@ -92,9 +92,14 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
     let constants = alone.filter_map(|buffer| {
         let made = matches!(buffer.fill, Fill::Words(_) | Fill::Default { .. });
         let shape = shapes.get(&buffer.name).filter(|shape| made && !holds_array(shape))?;
-        find_constants(launch, buffer, shape, &all)
+        find_constants((&buffer.name, &launch.contents(buffer)), shape, &all)
     });
-    Ok(made_up.chain(zeros).chain(constants).collect())
+    let given = request.description.iter().any(|(_, description)| description.immediates.is_some());
+    let immediates = programs(launch)?.iter().filter(|_| !given).find_map(|program| {
+        let shape = program.interface().ok()?.immediates?;
+        find_constants((program.immediates_name()?, &launch.immediates), &shape, &all)
+    });
+    Ok(made_up.chain(zeros).chain(constants).chain(immediates).collect())
 }
 
 fn add(sum: &mut Deciding, more: Deciding) {
@@ -131,17 +136,15 @@ fn find_handed_on(
     Ok(handed_on)
 }
 
-/// What the numbers of a buffer without arrays decide, of which nobody gave one.
+/// What the numbers of a variable without arrays decide, of which nobody gave one.
 fn find_constants(
-    launch: &Launch,
-    buffer: &Buffer,
+    (variable, bytes): (&str, &[u8]),
     shape: &Shape,
     all: &BTreeMap<String, Deciding>,
 ) -> Option<MadeUp> {
     let leaves = shape.leaves(CONSTANTS)?;
-    let bytes = launch.contents(buffer);
     let mut found = MadeUp {
-        buffer: buffer.name.clone(),
+        buffer: variable.to_owned(),
         conditions: Vec::new(),
         indices: Vec::new(),
         zeros: false,
@@ -153,7 +156,7 @@ fn find_constants(
     for leaf in leaves.iter().filter(|leaf| !leaf.atomic) {
         let field = leaf.name.split(['.', '[']).next().filter(|field| !field.is_empty());
         let within = field.map_or_else(String::new, |field| format!(".{field}"));
-        let Some(deciding) = all.get(&format!("{}{within}", buffer.name)) else { continue };
+        let Some(deciding) = all.get(&format!("{variable}{within}")) else { continue };
         let lines = if leaf.scalar.is_float() { &deciding.conditions } else { &deciding.choices };
         if lines.is_empty() {
             continue;
@@ -161,7 +164,7 @@ fn find_constants(
         conditions.extend(lines);
         let dot = if leaf.name.is_empty() || leaf.name.starts_with(['.', '[']) { "" } else { "." };
         found.constants.push(Constant {
-            name: format!("{}{dot}{}", buffer.name, leaf.name),
+            name: format!("{variable}{dot}{}", leaf.name),
             value: decode(leaf.scalar, at(leaf.offset)?),
         });
     }
@@ -193,14 +196,11 @@ fn holds_array(shape: &Shape) -> bool {
     }
 }
 
-/// Whether a shape is an atomic or an array of atomics, and of nothing else.
+/// Whether a shape is atomics, and nothing else.
 fn holds_atomics(shape: &Shape) -> bool {
     match shape {
-        Shape::Array { element, .. } => matches!(**element, Shape::Scalar { atomic: true, .. }),
-        Shape::Struct { fields, .. } => match &fields[..] {
-            [one] => holds_atomics(&one.shape),
-            _ => false,
-        },
+        Shape::Array { element, .. } => holds_atomics(element),
+        Shape::Struct { fields, .. } => fields.iter().all(|field| holds_atomics(&field.shape)),
         Shape::Scalar { atomic, .. } => *atomic,
         Shape::Vector { .. } | Shape::Matrix { .. } => false,
     }

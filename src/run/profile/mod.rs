@@ -30,6 +30,8 @@ mod textures;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
+
 use crate::binary::SpirV;
 use crate::kernel::captured::After;
 use crate::kernel::format::{
@@ -183,7 +185,7 @@ pub fn prepare(
         .map_err(|(key, message)| unfit_at(&description, &key, message))?;
     textures::fill_in(&mut description, &interfaces);
     let surroundings = Surroundings {
-        shapes: resources.iter().map(|r| (r.name.clone(), r.shape.clone())).collect(),
+        shapes: resources.iter().map(|(name, r)| (name.clone(), r.shape.clone())).collect(),
         immediates: immediates(&interfaces).cloned(),
         dimensions: interfaces.iter().map(Interface::dimensions).max().unwrap_or(1),
         files: contents(&description, &resources, read).map_err(unfit)?,
@@ -222,7 +224,7 @@ pub fn prepare(
     check_textures(&launch, &interfaces)
         .map_err(|(key, message)| unfit_at(&description, &key, message))?;
     for buffer in &mut launch.buffers {
-        let bound = resources.iter().find(|resource| resource.name == buffer.name);
+        let bound = resources.get(&buffer.name);
         buffer.output |= bound.is_some_and(|resource| resource.access == BindingAccess::ReadWrite);
     }
     for texture in &mut launch.textures {
@@ -430,14 +432,15 @@ fn interfaces(
     entry_points.iter().map(interface).collect()
 }
 
+/// Buffers by their names, in the order of the shader.
+type Resources = IndexMap<String, Resource>;
+
 /// The buffers of all entry points, each once; written where any may write it.
-fn resources(interfaces: &[Interface]) -> Vec<Resource> {
-    let mut all: Vec<Resource> = Vec::new();
+fn resources(interfaces: &[Interface]) -> Resources {
+    let mut all = Resources::new();
     for resource in interfaces.iter().flat_map(|interface| &interface.resources) {
-        match all.iter_mut().find(|known| known.name == resource.name) {
-            Some(known) => known.written |= resource.written,
-            None => all.push(resource.clone()),
-        }
+        let known = all.entry(resource.name.clone()).or_insert_with(|| resource.clone());
+        known.written |= resource.written;
     }
     all
 }
@@ -449,8 +452,8 @@ fn immediates(interfaces: &[Interface]) -> Option<&crate::kernel::Shape> {
 
 /// How many elements to take where nobody says it: of 1D workgroups, as many as fill them, so that no
 /// invocation is left over.
-fn elements_that_fit(resources: &[Resource], interfaces: &[Interface]) -> u64 {
-    let largest = resources.iter().filter_map(|resource| resource.shape.stride()).max();
+fn elements_that_fit(resources: &Resources, interfaces: &[Interface]) -> u64 {
+    let largest = resources.values().filter_map(|resource| resource.shape.stride()).max();
     let fits =
         largest.map_or(ELEMENTS, |stride| ELEMENTS.min((BUFFER_BYTES / stride.max(1)).max(1)));
     let flat = interfaces.iter().filter(|interface| interface.dimensions() == 1);
@@ -482,12 +485,13 @@ fn fill_in(
     description: &mut Description,
     request: &ProfileRequest,
     interfaces: &[Interface],
-    resources: &[Resource],
+    resources: &Resources,
 ) {
     let dimensions = interfaces.iter().map(Interface::dimensions).max().unwrap_or(1);
     // Where offsets are the user's, so is how long what they lead into is.
-    let given = |name: &str| description.buffers.iter().any(|buffer| buffer.name == name);
-    let made = resources.iter().filter(|resource| !given(&resource.name));
+    let buffers = description.buffers.iter();
+    let given: BTreeSet<&str> = buffers.map(|buffer| buffer.name.as_str()).collect();
+    let made = resources.values().filter(|resource| !given.contains(resource.name.as_str()));
     let walked: Vec<String> =
         made.clone().flat_map(|resource| walked_from(&resource.held)).cloned().collect();
     let mut added = Vec::new();
@@ -517,9 +521,9 @@ fn fill_in(
 
 /// Refuses a buffer whose `type` is of another kind or size than what the shader's variable holds;
 /// whether integers have a sign makes no difference to their bytes.
-fn types(description: &Description, resources: &[Resource], shader: &str) -> Result<(), String> {
+fn types(description: &Description, resources: &Resources, shader: &str) -> Result<(), String> {
     for buffer in &description.buffers {
-        let bound = resources.iter().find(|resource| resource.name == buffer.name);
+        let bound = resources.get(&buffer.name);
         let (Some(given), Some(bound)) = (buffer.scalar, bound) else { continue };
         let Some((held, _)) = bound.shape.uniform_scalar() else { continue };
         if (given.is_float(), given.bytes()) != (held.is_float(), held.bytes()) {
@@ -536,14 +540,14 @@ fn types(description: &Description, resources: &[Resource], shader: &str) -> Res
 /// The contents of the files that fill buffers.
 fn contents(
     description: &Description,
-    resources: &[Resource],
+    resources: &Resources,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut files = BTreeMap::new();
     for buffer in &description.buffers {
         if let FillDescription::File(file) = &buffer.fill {
             let name = file.name();
-            let bound = resources.iter().find(|resource| resource.name == buffer.name);
+            let bound = resources.get(&buffer.name);
             let alike = bound.and_then(|resource| resource.shape.uniform_scalar());
             let wanted = buffer.scalar.or(alike.map(|(scalar, _)| scalar));
             let bytes = read(name)?;
@@ -561,11 +565,11 @@ fn contents(
 /// Whether the buffers are those that the shader binds, and large enough.
 fn check(
     launch: &Launch,
-    resources: &[Resource],
+    resources: &Resources,
     surroundings: &Surroundings,
 ) -> Result<(), String> {
     for buffer in &launch.buffers {
-        let bound = resources.iter().find(|resource| resource.name == buffer.name);
+        let bound = resources.get(&buffer.name);
         let indirect = launch.dispatches.iter().any(|dispatch| {
             matches!(&dispatch.workgroups, Workgroups::Indirect { buffer: b, .. } if *b == buffer.name)
         });
@@ -578,7 +582,7 @@ fn check(
                 ));
             }
             None if !indirect => {
-                let known: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+                let known: Vec<&str> = resources.keys().map(String::as_str).collect();
                 return Err(format!(
                     "there is a buffer `{}`, but no dispatched entry point uses a variable of that \
                      name and no dispatch is indirect from it; they use: {}",

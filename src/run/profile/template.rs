@@ -119,7 +119,7 @@ fn render(
     }
     let resources = resources(&prepared.interfaces);
     for buffer in &description.buffers {
-        let resource = resources.iter().find(|resource| resource.name == buffer.name);
+        let resource = resources.get(&buffer.name);
         render_buffer(out, buffer, resource)?;
     }
     let bound = textures::textures(&prepared.interfaces);

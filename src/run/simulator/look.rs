@@ -176,8 +176,8 @@ impl MemoryWatch {
         let resources = resources.unwrap_or_default();
         let uniform = resources.iter().filter(|of| of.access == BindingAccess::Uniform);
         let uniform: BTreeSet<&str> = uniform.map(|of| of.name.as_str()).collect();
-        let structures = resources.iter().filter(|of| holds_structures(&of.shape));
-        let structures: BTreeSet<&str> = structures.map(|of| of.name.as_str()).collect();
+        let structures = resources.iter().filter_map(|of| Some((&*of.name, structure(&of.shape)?)));
+        let structures: BTreeMap<&str, u64> = structures.collect();
         // What a uniform buffer holds is one number for all lanes.
         let deciding = program.find_deciding();
         let varying = deciding.iter().filter(|(name, _)| {
@@ -188,9 +188,9 @@ impl MemoryWatch {
             varying.flat_map(|(_, deciding)| deciding.indices.iter().copied()).collect();
         let accesses = sums.accesses.iter().map(|(&(line, space, kind), sums)| {
             let name = name(space);
-            let member = name.as_deref().is_some_and(|name| structures.contains(name));
+            let structure = name.as_deref().and_then(|name| structures.get(name).copied());
             let pattern = match sums.distances.gap() {
-                Some(bytes) if member => Pattern::Members(bytes),
+                Some(bytes) if structure == Some(bytes.into()) => Pattern::Members(bytes),
                 Some(bytes) => Pattern::Stride(bytes),
                 None if from_data.contains(&line) => Pattern::Data,
                 None => Pattern::Several,
@@ -225,12 +225,14 @@ fn side(toucher: Toucher) -> RaceSide {
     RaceSide { line, writes, workgroup, invocation }
 }
 
-/// Whether a shape is an array of structures, or ends in one.
-fn holds_structures(shape: &Shape) -> bool {
+/// The bytes from structure to structure of a shape that is an array of them, or ends in one.
+fn structure(shape: &Shape) -> Option<u64> {
     match shape {
-        Shape::Array { element, .. } => matches!(**element, Shape::Struct { .. }),
-        Shape::Struct { fields, .. } => fields.iter().any(|field| holds_structures(&field.shape)),
-        Shape::Scalar { .. } | Shape::Vector { .. } | Shape::Matrix { .. } => false,
+        Shape::Array { element, stride, .. } => {
+            matches!(**element, Shape::Struct { .. }).then_some(*stride)
+        }
+        Shape::Struct { fields, .. } => fields.iter().find_map(|field| structure(&field.shape)),
+        Shape::Scalar { .. } | Shape::Vector { .. } | Shape::Matrix { .. } => None,
     }
 }
 

@@ -183,7 +183,8 @@ impl<'a> Graph<'a> {
         let mut fields: BTreeMap<Handle<GlobalVariable>, Vec<Vertex>> = BTreeMap::new();
         for (handle, variable) in module.global_variables.iter() {
             let inner = &module.types[variable.ty].inner;
-            if let (Some(_), TypeInner::Struct { members, .. }) = (&variable.binding, inner) {
+            let given = variable.binding.is_some() || variable.space == AddressSpace::Immediate;
+            if let (true, TypeInner::Struct { members, .. }) = (given, inner) {
                 fields.insert(handle, (next..next + members.len()).collect());
                 next += members.len();
             }
@@ -272,7 +273,8 @@ impl<'a> Graph<'a> {
     fn decide_all(self) -> BTreeMap<String, Deciding> {
         let mut buffers: BTreeMap<Vertex, String> = BTreeMap::new();
         for (handle, variable) in self.module.global_variables.iter() {
-            let (Some(_), Some(name)) = (&variable.binding, &variable.name) else { continue };
+            let given = variable.binding.is_some() || variable.space == AddressSpace::Immediate;
+            let (true, Some(name)) = (given, &variable.name) else { continue };
             buffers.insert(handle.index(), name.clone());
             let inner = &self.module.types[variable.ty].inner;
             if let (Some(fields), TypeInner::Struct { members, .. }) =
@@ -600,12 +602,7 @@ impl Walk<'_, '_> {
             let binding = argument.and_then(|argument| argument.binding.as_ref());
             return matches!(
                 binding,
-                Some(naga::Binding::BuiltIn(
-                    BuiltIn::GlobalInvocationId
-                        | BuiltIn::LocalInvocationId
-                        | BuiltIn::LocalInvocationIndex
-                        | BuiltIn::WorkGroupId
-                ))
+                Some(naga::Binding::BuiltIn(BuiltIn::GlobalInvocationId | BuiltIn::WorkGroupId))
             );
         }
         if let Expression::Binary { op: Add | Subtract | Multiply, left, right } =

@@ -132,6 +132,13 @@ impl Parsed {
 }
 
 impl Program {
+    /// The name of the variable of immediate data, where there is one.
+    pub fn immediates_name(&self) -> Option<&str> {
+        let mut variables = self.module().global_variables.iter();
+        let found = variables.find(|(_, variable)| variable.space == AddressSpace::Immediate);
+        found.and_then(|(_, variable)| variable.name.as_deref())
+    }
+
     /// What the entry point asks of its host.
     ///
     /// # Errors
