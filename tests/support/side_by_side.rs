@@ -4,8 +4,8 @@
 //! device and prints nothing.
 
 use lanescope::kernel::Launch;
-use lanescope::program::Parsed;
 use lanescope::program::loops::{self, LoopCounts};
+use lanescope::program::{Parsed, Program};
 use lanescope::record::Method;
 use lanescope::run::{CountRequest, Counted, RunError, RunErrorKind, Runner};
 
@@ -61,33 +61,10 @@ pub(crate) fn compare_launch(
             differences.push(format!("buffer `{name}` differs"));
         }
     }
-    let limit = device.device().loop_limit;
+    let cut_off = find_cut_off(&resolved, &counted, device.device().loop_limit);
     let (device, simulator) = (counts(&counted), counts(&predicted));
     if device.len() != simulator.len() {
         differences.push(format!("{} blocks, simulated {}", device.len(), simulator.len()));
-    }
-    let mut cut_off = Vec::new();
-    if device.len() == resolved.blocks().len() {
-        let lanes: Vec<u64> = device.iter().map(|count| count.lanes.0).collect();
-        let executions: Vec<u64> = match counted.method {
-            Method::Estimated => lanes.clone(),
-            _ => device.iter().map(|count| count.executions.0).collect(),
-        };
-        let dispatch = counted.dispatches.first();
-        let sizes = dispatch.and_then(|of| of.workgroups).map(|of| (of, resolved.workgroup_size()));
-        let of_all = |(groups, size): ([u32; 3], [u32; 3])| {
-            groups.into_iter().chain(size).map(u64::from).product()
-        };
-        let counts = LoopCounts {
-            executions: &executions,
-            lanes: &lanes,
-            invocations: sizes.map(of_all),
-            limit,
-            iterations_max: dispatch.and_then(|of| of.iterations_max),
-            incomplete: dispatch.is_some_and(|of| of.incomplete),
-        };
-        let cut = loops::cut_off(&resolved, &counts);
-        cut_off.extend(cut.certain.into_iter().chain(cut.possible));
     }
     for ((block, found), expected) in resolved.blocks().iter().zip(device).zip(simulator) {
         if waits == Some(&*block.function) {
@@ -129,6 +106,34 @@ pub(crate) fn compare_launch(
         differences_in_issues,
         cut_off,
     })
+}
+
+/// The lines of loops that the device left by itself, or may have left.
+fn find_cut_off(program: &Program, counted: &Counted, limit: Option<u64>) -> Vec<u32> {
+    let counts = counts(counted);
+    if counts.len() != program.blocks().len() {
+        return Vec::new();
+    }
+    let lanes: Vec<u64> = counts.iter().map(|count| count.lanes.0).collect();
+    let executions: Vec<u64> = match counted.method {
+        Method::Estimated => lanes.clone(),
+        _ => counts.iter().map(|count| count.executions.0).collect(),
+    };
+    let dispatch = counted.dispatches.first();
+    let sizes = dispatch.and_then(|of| of.workgroups).map(|of| (of, program.workgroup_size()));
+    let of_all = |(groups, size): ([u32; 3], [u32; 3])| {
+        groups.into_iter().chain(size).map(u64::from).product()
+    };
+    let counts = LoopCounts {
+        executions: &executions,
+        lanes: &lanes,
+        invocations: sizes.map(of_all),
+        limit,
+        iterations_max: dispatch.and_then(|of| of.iterations_max),
+        incomplete: dispatch.is_some_and(|of| of.incomplete),
+    };
+    let cut = loops::cut_off(program, &counts);
+    cut.certain.into_iter().chain(cut.possible).collect()
 }
 
 fn counts(counted: &Counted) -> &[lanescope::instrument::Count] {
