@@ -22,11 +22,13 @@ pub(super) const VARIABLE: &str = "LANESCOPE_DXC";
 pub(super) const NAME: &str = "dxc";
 
 /// Shaders that DXC refuses, with a part of its message and the reason.
-const REFUSED: [(&str, &str, &str); 1] = [(
-    "tests/packed_dot",
-    "dx.op.dot4AddPacked.i64",
-    "naga writes the sum that `dot4add_i8packed` adds to as a literal, which this DXC takes for 64 bits",
-)];
+const REFUSED: [(&str, &str, &str); 2] = [
+    ("tests/packed_dot", "dx.op.dot4AddPacked.i64", PACKED_DOT),
+    ("tests/directives", "dx.op.dot4AddPacked.i64", PACKED_DOT),
+];
+
+/// Why packed dot products are refused.
+const PACKED_DOT: &str = "naga writes the sum that `dot4add_i8packed` adds to as a literal, which this DXC takes for 64 bits";
 
 /// The library, where it is there.
 fn library() -> Option<PathBuf> {
