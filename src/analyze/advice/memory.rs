@@ -51,8 +51,9 @@ fn say_scattered(pattern: Option<Pattern>, [x, y, z]: [u32; 3], width: Width) ->
                 .to_owned()
         }
         Some(Pattern::Several) if y * z > 1 && x < width.lanes() => format!(
-            "One subgroup accesses several rows here, since the workgroup is {x} invocations wide: a wider one lets \
-             neighbouring lanes access neighbouring elements."
+            "Neighbouring lanes access addresses that lie apart here: let them access neighbouring elements. The \
+             workgroup is {x} invocations wide, so that a subgroup holds several of its rows; where the index follows \
+             these rows, a wider one helps."
         ),
         Some(Pattern::Several) | None => {
             "Neighbouring lanes access addresses that lie apart here: let them access neighbouring elements.".to_owned()

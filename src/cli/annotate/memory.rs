@@ -23,16 +23,16 @@ pub(super) fn memory(device: &DeviceProfile, look: Look) -> String {
         text.push('\n');
     }
     let others = all - view.rows.len();
-    let good = format!(
-        "{} of {all} {} (by line and memory) {} no more than {} must: the page shows all of them.",
-        others,
-        if all == 1 { "access" } else { "accesses" },
-        if others == 1 { "takes" } else { "take" },
-        if others == 1 { "it" } else { "they" }
-    );
+    let good = match (others, all) {
+        (1, 1) => "The only access takes no more than it must: the page shows it.".to_owned(),
+        _ => format!(
+            "{others} of {all} accesses (by line and memory) {} must: the page shows all of them.",
+            if others == 1 { "takes no more than it" } else { "take no more than they" }
+        ),
+    };
     let least =
         "1.000×: no more sectors of 32 bytes and cache lines of 128 than the least possible.";
-    if !view.rows.is_empty() {
+    if view.rows.iter().any(|row| row.sectors.is_some()) {
         text += &format!("{}\n", look.faint(&fold(&format!("  {least}"), "  ", look.columns)));
     }
     for sentence in (others > 0).then_some(good).into_iter().chain(view.sentences()) {
