@@ -309,16 +309,16 @@ fn branches(runner: &RadvRunner, arguments: &Arguments) -> anyhow::Result<bool> 
             }
         };
         for (one, dispatch) in matched.iter().zip(&launch.dispatches) {
-            let blocks = &one.matching.blocks;
+            let blocks = &one.beside.matching.blocks;
             let ran = blocks.iter().filter(|what| **what != Match::NeverRan).count();
             let there = blocks.iter().filter(|what| what.is_there()).count();
             println!("{} {}: {there} of {ran} blocks", kernel.id, dispatch.entry_point);
-            for (unit, what) in one.units.iter().zip(blocks) {
+            for (unit, what) in one.beside.units.iter().zip(blocks) {
                 if *what != Match::Found && *what != Match::NeverRan {
                     println!("  block {} {} {:?}: {what:?}", unit.block, unit.way, unit.ran);
                 }
             }
-            for arm in &one.arms {
+            for arm in &one.beside.arms {
                 println!("  line {} {:?} {}: {:?}", arm.line, arm.part, arm.case, arm.outcome);
             }
         }

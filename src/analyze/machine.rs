@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::mapping::sass;
 use crate::record::{
     Arm, ArmOutcome, ConstructPart, Counter, Dispatch, Instruction, MachineCode, Measurement, Run,
-    Value,
+    SOURCE_LANES_MEAN, Value,
 };
 use crate::units::{Width, approximate, grouped_text, text};
 
@@ -354,15 +354,16 @@ fn source_lanes(run: &Run, measurement: &Measurement) -> Option<f64> {
             && other.seed == measurement.seed
     };
     let simulated = || run.measurements.iter().find(same)?.active_lanes_mean;
-    measurement.active_lanes_mean.or_else(simulated)
+    let counted = || find_value(&measurement.counters, SOURCE_LANES_MEAN);
+    measurement.active_lanes_mean.or_else(simulated).or_else(counted)
 }
 
 /// What became of each arm and loop of a dispatch: as the record has it, or read off NVIDIA's code; nothing
 /// where the record holds no code, or no texts of it.
 pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
     let code = dispatch.machine_code.as_ref()?;
-    match code.architecture.starts_with("sm_") {
-        true => sass::arms(dispatch),
+    match code.arms.is_empty() && code.architecture.starts_with("sm_") {
+        true => Some(sass::beside(dispatch, None)?.0),
         false => Some(code.arms.clone()),
     }
 }

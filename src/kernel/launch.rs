@@ -128,6 +128,12 @@ pub struct ExpectedBlock {
 }
 
 impl Launch {
+    /// The same launch on the input of the next seed, which tells blocks apart that ran alike on this one's.
+    #[must_use]
+    pub fn next_input(&self) -> Self {
+        Self { seed: self.seed.wrapping_add(1), ..self.clone() }
+    }
+
     /// A launch of a bare shader in WGSL, of one dispatch of its entry point `main`: checked, with the seed
     /// 1, and with nothing expected of it.
     pub fn of_shader(file: &str, source: &str, buffers: Vec<Buffer>, workgroups: [u32; 3]) -> Self {

@@ -21,9 +21,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Arm, ArmOutcome, Block, Call, ConstructPart, Enclosure, Flow};
+use crate::record::{Arm, ArmOutcome, Block, Call, ConstructPart, Enclosure, Flow, NearBlock};
 
-use super::matching::{Match, Matching};
+use super::matching::{LanesOff, Match, Matching, Ran, snap};
 
 /// A block of the source, as far as it is looked at here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,6 +187,77 @@ pub struct Compared<'a> {
     pub steps: &'a [Step],
     /// Whether lanes can be masked without a branch, as AMD's EXEC does.
     pub masks: bool,
+}
+
+/// What a dispatch came to on another input than the first.
+#[derive(Debug)]
+pub struct OtherInput<'a> {
+    /// The source's blocks by way of calls.
+    pub units: &'a [Unit],
+    /// Executions and lanes of each instruction.
+    pub ran: Vec<(u64, u64)>,
+}
+
+/// A dispatch's code beside its source.
+#[derive(Clone, Debug)]
+pub struct SideBySide {
+    /// The source's blocks by way of calls, in the order in which they would be inlined; each that is nearly what
+    /// instructions ran as has their counts.
+    pub units: Vec<Unit>,
+    /// Of those, by how many lanes they differ.
+    pub near: Vec<Option<LanesOff>>,
+    /// Which instruction is which of them.
+    pub matching: Matching,
+    /// What the compiler did to each arm and loop.
+    pub arms: Vec<Arm>,
+}
+
+impl SideBySide {
+    /// Lays `steps` beside the blocks that `units` are of, on one input and, where there is another, on both;
+    /// `masks` as [`Compared`] has it.
+    pub fn new(
+        blocks: &[SourceBlock],
+        mut units: Vec<Unit>,
+        steps: &[Step],
+        other: Option<&OtherInput<'_>>,
+        masks: bool,
+    ) -> Self {
+        let there = |unit: &Unit, others: &[Unit]| {
+            // The other input may come by other ways.
+            let same = |other: &&Unit| other.way == unit.way && other.block == unit.block;
+            others.iter().find(same).map_or((0, 0), |other| other.ran)
+        };
+        let of_block = |unit: &Unit| -> Ran {
+            let other = other.map(|other| there(unit, other.units));
+            std::iter::once(unit.ran).chain(other).collect()
+        };
+        let of_step = |(at, step): (usize, &Step)| -> Ran {
+            let other = other.map(|other| other.ran.get(at).copied().unwrap_or_default());
+            std::iter::once(step.ran).chain(other).collect()
+        };
+        let machine: Vec<Ran> = steps.iter().enumerate().map(of_step).collect();
+        let (ran, near) = snap(&units.iter().map(of_block).collect::<Vec<_>>(), &machine);
+        units.iter_mut().zip(&ran).for_each(|(unit, ran)| unit.ran = ran[0]);
+        let operations: Vec<u64> = units.iter().map(|unit| blocks[unit.block].operations).collect();
+        let matching = Matching::new(&ran, &operations, &machine);
+        let arms = Compared { blocks, units: &units, matching: &matching, steps, masks }.arms();
+        Self { units, near, matching, arms }
+    }
+
+    /// The blocks whose lanes are nearly their instructions', each once, by the line that a block begins at.
+    pub fn near_blocks(&self, line: impl Fn(usize) -> u32) -> Vec<NearBlock> {
+        let mut found: Vec<NearBlock> = Vec::new();
+        for (unit, near) in self.units.iter().zip(&self.near) {
+            let Some(LanesOff { off, of, executions_off }) = *near else { continue };
+            let line = line(unit.block);
+            let block = NearBlock { line, lanes: of, lanes_off: off, executions_off };
+            if !found.contains(&block) {
+                found.push(block);
+            }
+        }
+        found.sort_by_key(|block| block.line);
+        found
+    }
 }
 
 /// An arm: a construct and a part of it.

@@ -1,15 +1,14 @@
 //! NVIDIA's machine code as steps: what its texts say of control, and what its counters say of lanes.
 //!
-//! Input: [`MachineCode`] with texts. Output: a [`Step`] for each instruction, and what became of each arm of a
-//! dispatch. No lanes are masked here without a branch: an instruction may be predicated instead, and a branch
+//! Input: [`MachineCode`] with texts, of one input or of two. Output: a [`Step`] for each instruction, and what became
+//! of each arm of a dispatch. No lanes are masked here without a branch: an instruction may be predicated instead, and a branch
 //! whose lanes part stands between `BSSY` and `BSYNC`.
 
 use std::collections::BTreeMap;
 
-use crate::record::{Arm, Dispatch, MachineCode};
+use crate::record::{Arm, Dispatch, MachineCode, NearBlock};
 
-use super::branches::{Compared, Guard, SourceBlock, Step, StepKind, units};
-use super::matching::{Matching, Ran};
+use super::branches::{Guard, OtherInput, SideBySide, SourceBlock, Step, StepKind, Unit, units};
 
 /// Operations that move no data: barriers, and what lanes part and come together by.
 const CONTROL: [&str; 14] = [
@@ -29,26 +28,32 @@ const CONTROL: [&str; 14] = [
     "YIELD",
 ];
 
-/// What the compiler did to each arm and loop of a dispatch; `None` if no disassembler was there, or the
-/// record does not say what surrounds a block.
-pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
-    let code = dispatch.machine_code.as_ref()?;
-    let steps = steps(code)?;
-    let blocks: Vec<SourceBlock> =
-        dispatch.blocks.iter().map(SourceBlock::from_record).collect::<Option<_>>()?;
-    let units = units(&blocks, &dispatch.entry_point, &dispatch.calls);
-    let ran: Vec<Ran> = units.iter().map(|unit| vec![unit.ran]).collect();
-    let operations: Vec<u64> = units.iter().map(|unit| blocks[unit.block].operations).collect();
-    let machine: Vec<Ran> = steps.iter().map(|step| vec![step.ran]).collect();
-    let matching = Matching::new(&ran, &operations, &machine);
-    let compared = Compared {
-        blocks: &blocks,
-        units: &units,
-        matching: &matching,
-        steps: &steps,
-        masks: false,
+/// A dispatch's code beside its source, on its own input and, where `other` is the same dispatch on another one, on
+/// both: what the compiler did to each arm and loop, and the blocks whose lanes are nearly their instructions'.
+/// `None` if no disassembler was there, or the record does not say what surrounds a block.
+pub fn beside(dispatch: &Dispatch, other: Option<&Dispatch>) -> Option<(Vec<Arm>, Vec<NearBlock>)> {
+    let of_code = |dispatch: &Dispatch| steps(dispatch.machine_code.as_ref()?);
+    let own = of_code(dispatch)?;
+    let blocks = source_blocks(dispatch)?;
+    let of_units = |dispatch: &Dispatch, blocks: &[SourceBlock]| {
+        units(blocks, &dispatch.entry_point, &dispatch.calls)
     };
-    (!blocks.is_empty()).then(|| compared.arms())
+    let others = other.and_then(|other| {
+        let steps = of_code(other).filter(|steps| steps.len() == own.len())?;
+        let ran = steps.iter().map(|step| step.ran).collect();
+        Some((of_units(other, &source_blocks(other)?), ran))
+    });
+    let others = others.as_ref();
+    let others: Option<OtherInput<'_>> = others
+        .map(|(units, ran): &(Vec<Unit>, Vec<(u64, u64)>)| OtherInput { units, ran: ran.clone() });
+    let found = SideBySide::new(&blocks, of_units(dispatch, &blocks), &own, others.as_ref(), false);
+    let near = found.near_blocks(|block| dispatch.blocks[block].line);
+    (!blocks.is_empty()).then_some((found.arms, near))
+}
+
+/// The blocks of a dispatch; `None` if the record is too old to say what surrounds one.
+fn source_blocks(dispatch: &Dispatch) -> Option<Vec<SourceBlock>> {
+    dispatch.blocks.iter().map(SourceBlock::from_record).collect()
 }
 
 /// The instructions of a code; `None` if one has no text.

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::counts::ConstructPart;
 
+/// The counter that has the mean active lanes by the source, where machine code was laid beside it.
+pub const SOURCE_LANES_MEAN: &str = "source_lanes_mean";
+
 /// A hardware counter's value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
@@ -44,8 +47,8 @@ pub struct MachineCode {
     /// SHA-256 of the code, in hexadecimal; absent where the code itself was not at hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// What the compiler did to each arm of a branch and to each loop, in the order of the source; empty
-    /// where it was not worked out.
+    /// What the compiler did to each arm of a branch and to each loop, in the order of the source, as told by the
+    /// launch's input and, where that tells more, by another; empty where it was not worked out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arms: Vec<Arm>,
     /// The blocks that were matched with instructions whose lanes are nearly theirs, in the order of the source;

@@ -43,7 +43,9 @@ pub use counts::{
 };
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
-pub use machine::{Arm, ArmOutcome, Counter, CountersFrom, Instruction, MachineCode, NearBlock};
+pub use machine::{
+    Arm, ArmOutcome, Counter, CountersFrom, Instruction, MachineCode, NearBlock, SOURCE_LANES_MEAN,
+};
 pub use made_up::{Constant, MadeUp};
 pub use memory::{
     AccessCost, BarrierWait, Cost, DataRace, DispatchMemory, MemoryUse, Pattern, RaceSide, Touching,

@@ -11,9 +11,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::launched::{Programs, programs, sha256, sha256_bytes};
-use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
+use super::{
+    Collected, Counted, CountedDispatch, OtherCounted, RunError, RunErrorKind, Timed, trust,
+};
 use crate::instrument::Count;
 use crate::kernel::{Buffer, KernelLanguage, Launch, Texture, Workgroups};
+use crate::mapping::sass;
 use crate::program::branch::BlockFlow;
 use crate::program::loops::{self, CutLoops, LoopCounts};
 use crate::program::{BlockInfo, Program};
@@ -67,7 +70,7 @@ pub fn measurement(
     let native = launch.language() == KernelLanguage::Cuda;
     let programs = if native { Arc::default() } else { programs(launch)? };
     let mut counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
-    let Collected { counters: hardware, missing, from, machine_code } =
+    let Collected { counters: hardware, missing, from, machine_code, other } =
         collected.unwrap_or_default();
     counters.extend(hardware);
     let width = counted.as_ref().and_then(|counted| counted.width);
@@ -93,6 +96,9 @@ pub fn measurement(
     let has_counts = blocks().next().is_some();
     for (dispatch, code) in dispatches.iter_mut().zip(machine_code) {
         dispatch.machine_code = code;
+    }
+    if !native && device.gives().counters {
+        name_arms(launch, &programs, other.unwrap_or_default(), &mut dispatches)?;
     }
     Ok(Measurement {
         device: device.id.clone(),
@@ -136,6 +142,31 @@ pub fn measurement(
         counters_from: from,
         flags,
     })
+}
+
+/// Says of the machine code that the hardware executed what became of each arm and loop, by the launch's input and,
+/// where there is one, by another.
+fn name_arms(
+    launch: &Launch,
+    programs: &Programs,
+    other: OtherCounted,
+    dispatches: &mut [Dispatch],
+) -> Result<(), RunError> {
+    let mut others = other.dispatches.iter().zip(other.machine_code);
+    for (index, own) in dispatches.iter_mut().enumerate() {
+        let of_other = match others.next() {
+            Some((counts, machine_code)) => {
+                let made = dispatch(launch, index, programs, Some(counts), None, None)?;
+                Some(Dispatch { machine_code, ..made })
+            }
+            None => None,
+        };
+        let found = sass::beside(own, of_other.as_ref());
+        if let (Some(code), Some((arms, near))) = (&mut own.machine_code, found) {
+            (code.arms, code.near) = (arms, near);
+        }
+    }
+    Ok(())
 }
 
 /// The hashes of what each buffer holds at first, by its name, where the launch says that they are wanted.

@@ -120,6 +120,12 @@ pub trait Runner {
         None
     }
 
+    /// As [`Runner::collect`], without figures of the whole launch: the machine code of its dispatches alone, with
+    /// what its instructions did. Nothing where the hardware counts no instructions.
+    fn collect_code(&mut self, _: &Launch) -> Option<Collected> {
+        None
+    }
+
     /// Times launches side by side, then checks the outputs of each; one result a launch, in order.
     /// `notice` is called for each sample as it is taken: the launch's index.
     ///
@@ -270,6 +276,18 @@ pub struct Collected {
     pub from: Option<CountersFrom>,
     /// Each dispatch's machine code with what its instructions did; nothing for one whose figures
     /// are not valid.
+    pub machine_code: Vec<Option<MachineCode>>,
+    /// What another input came to, by which blocks are told apart that ran alike on the launch's own.
+    #[serde(default)]
+    pub other: Option<OtherCounted>,
+}
+
+/// What a launch came to on another input.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OtherCounted {
+    /// Counts of each dispatch.
+    pub dispatches: Vec<CountedDispatch>,
+    /// Each dispatch's machine code with what its instructions did.
     pub machine_code: Vec<Option<MachineCode>>,
 }
 

@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::looks::Looks;
 use super::measure::{Results, measurement, seed_counts, source};
-use super::{CountRequest, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions, caught};
+use super::{
+    CountRequest, CountedDispatch, OtherCounted, RunError, RunErrorKind, Runner, TimeOptions,
+    caught,
+};
 use crate::instrument;
 use crate::kernel::Launch;
 use crate::record::{Device, Measurement, Method, Run, SeedCounts, Seeds, Source, Status, Time};
@@ -526,6 +529,47 @@ impl Session<'_, '_> {
         if let Some(runner) = self.runner.as_mut() {
             results.collected = runner.collect(launch);
         }
+        if self.device.gives().counters {
+            self.collect_other(launch, results);
+        }
+    }
+
+    /// Counts a launch and its instructions on another input, where that tells blocks apart that ran alike on its
+    /// own: where nothing of what was counted depends on the input, it does not.
+    fn collect_other(&mut self, launch: &Launch, results: &mut Results) {
+        let (Some(request), Some(runner)) = (self.options.count, self.runner.as_mut()) else {
+            return;
+        };
+        let (Some(counted), Some(collected)) = (&results.counted, &mut results.collected) else {
+            return;
+        };
+        let has_blocks = counted.dispatches.iter().any(|dispatch| !dispatch.counts.is_empty());
+        if !has_blocks || collected.machine_code.iter().flatten().next().is_none() {
+            return;
+        }
+        let other = launch.next_input();
+        let request = CountRequest { trace: false, histogram: false, ..request };
+        let found = caught("counting", &other.file, || runner.count_once(&other, &request));
+        match found {
+            Ok(found) if are_alike(&counted.dispatches, &found.dispatches) => {}
+            Ok(found) => {
+                let Some(code) = runner.collect_code(&other) else { return };
+                for why in code.missing {
+                    let why = format!("on a second input: {why}");
+                    if !collected.missing.contains(&why) {
+                        collected.missing.push(why);
+                    }
+                }
+                let (dispatches, machine_code) = (found.dispatches, code.machine_code);
+                collected.other = Some(OtherCounted { dispatches, machine_code });
+            }
+            Err(error) => {
+                collected.missing.push(format!("a second input was not counted: {error}"));
+                if error.kind.ends_device() {
+                    self.runner = None;
+                }
+            }
+        }
     }
 
     /// Watches a launch's memory, where that is asked for and the device is a simulator.
@@ -561,3 +605,12 @@ impl Session<'_, '_> {
 
 #[cfg(test)]
 mod tests;
+
+/// Whether every block ran equally often with equally many lanes.
+fn are_alike(own: &[CountedDispatch], others: &[CountedDispatch]) -> bool {
+    let ran = |dispatches: &[CountedDispatch]| -> Vec<_> {
+        let counts = dispatches.iter().flat_map(|dispatch| &dispatch.counts);
+        counts.map(|count| (count.executions, count.lanes)).collect()
+    };
+    ran(own) == ran(others)
+}

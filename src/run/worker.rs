@@ -17,7 +17,7 @@ pub use drivers::{Lister, list};
 pub use message::{Reply, WorkerRequest};
 pub use process::WorkerOptions;
 
-use super::back_end::{BackEnd, CountersPart, OpenOptions, WarmUpRule};
+use super::back_end::{BackEnd, CountersPart, HardwareCounters, OpenOptions, WarmUpRule};
 use super::backends;
 use super::self_test;
 use super::{Collected, CountRequest, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
@@ -149,8 +149,37 @@ impl WorkerRunner {
         })
     }
 
+    /// The parts of a launch's hardware counters that are `wanted`, each from a child of its own, put together.
+    fn collect_parts(
+        &self,
+        hardware: &HardwareCounters,
+        launch: &Launch,
+        wanted: impl Fn(CountersPart) -> bool,
+    ) -> Collected {
+        let setup: Vec<bool> = launch.dispatches.iter().map(|dispatch| dispatch.setup).collect();
+        let mut read_parts: Vec<Collected> = Vec::new();
+        for part in (hardware.parts)(&setup) {
+            if !wanted(part) {
+                read_parts.push(Collected::default());
+                continue;
+            }
+            let read = collect_part(&self.device.id, launch, part, &self.options);
+            let read = read.unwrap_or_else(|error| {
+                let missing = vec![format!("no hardware counters: {error}")];
+                Collected { missing, ..Collected::default() }
+            });
+            // Where nothing reads one part, nothing reads the others.
+            let hopeless = read.from.is_none();
+            read_parts.push(read);
+            if hopeless {
+                break;
+            }
+        }
+        (hardware.merge)(&setup, read_parts)
+    }
+
     /// The machine code of a launch, from the child that has the device.
-    fn collect_code(&mut self, launch: &Launch) -> Collected {
+    fn match_code(&mut self, launch: &Launch) -> Collected {
         let doing = format!("matching the machine code of {}", launch.kernel);
         let asked = self.worker.ask(&WorkerRequest::Code { launch: Box::new(launch.clone()) });
         let why = match asked.and_then(|()| self.hear(&doing)) {
@@ -214,26 +243,14 @@ impl Runner for WorkerRunner {
     fn collect(&mut self, launch: &Launch) -> Option<Collected> {
         let id = &self.device.id;
         let Ok((hardware, _)) = hardware(id) else {
-            return self.device.gives().code.then(|| self.collect_code(launch));
+            return self.device.gives().code.then(|| self.match_code(launch));
         };
-        let read = |part| {
-            collect_part(id, launch, part, &self.options).unwrap_or_else(|error| {
-                let missing = vec![format!("no hardware counters: {error}")];
-                Collected { missing, ..Collected::default() }
-            })
-        };
-        let setup: Vec<bool> = launch.dispatches.iter().map(|dispatch| dispatch.setup).collect();
-        let mut read_parts: Vec<Collected> = Vec::new();
-        for part in (hardware.parts)(&setup) {
-            let read = read(part);
-            // Where nothing reads one part, nothing reads the others.
-            let hopeless = read.from.is_none();
-            read_parts.push(read);
-            if hopeless {
-                break;
-            }
-        }
-        Some((hardware.merge)(&setup, read_parts))
+        Some(self.collect_parts(hardware, launch, |_| true))
+    }
+
+    fn collect_code(&mut self, launch: &Launch) -> Option<Collected> {
+        let (hardware, _) = hardware(&self.device.id).ok()?;
+        Some(self.collect_parts(hardware, launch, |part| part != CountersPart::Figures))
     }
 
     fn time(

@@ -494,18 +494,22 @@ fn matching(runner: &RadvRunner) {
     let only =
         |id: &str| -> Matched { runner.match_code(&launch(id, &[("n", 4096)])).unwrap().remove(0) };
     let there = |matched: &Matched| {
-        let ran = matched.matching.blocks.iter().filter(|what| **what != Match::NeverRan);
-        let there = matched.matching.blocks.iter().filter(|what| what.is_there());
+        let ran = matched.beside.matching.blocks.iter().filter(|what| **what != Match::NeverRan);
+        let there = matched.beside.matching.blocks.iter().filter(|what| what.is_there());
         (there.count(), ran.count())
     };
     let measured = runner.device().driver == MEASURED;
     let kept = only("five_patterns/branch_by_lane");
     assert!(!measured || there(&kept) == (11, 11), "branch_by_lane: {kept:?}");
     let sorting = only("hot_loops/insertion_sort");
-    assert!(!measured || there(&sorting).0 >= 15, "insertion_sort: {:?}", sorting.matching.blocks);
+    assert!(
+        !measured || there(&sorting).0 >= 15,
+        "insertion_sort: {:?}",
+        sorting.beside.matching.blocks
+    );
     let machine = only("hot_loops/state_machine");
-    let flattened = machine.arms.iter().filter(|arm| arm.outcome == ArmOutcome::Flattened);
-    assert!(flattened.count() >= 4, "state_machine: {:?}", machine.arms);
+    let flattened = machine.beside.arms.iter().filter(|arm| arm.outcome == ArmOutcome::Flattened);
+    assert!(flattened.count() >= 4, "state_machine: {:?}", machine.beside.arms);
     let valu = machine.outcome.total(&machine.compiled.code, IssueKind::Valu);
     assert_eq!(valu.lanes, wave * valu.executions, "the arms of state_machine are selects");
 }

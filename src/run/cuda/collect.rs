@@ -497,8 +497,7 @@ mod tests {
         Collected {
             counters: counts.iter().map(counter).collect(),
             missing: missing.iter().map(|why| (*why).to_owned()).collect(),
-            from: None,
-            machine_code: Vec::new(),
+            ..Collected::default()
         }
     }
 

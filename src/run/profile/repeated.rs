@@ -100,6 +100,10 @@ impl Runner for RepeatedRunner {
         self.runner.collect(launch)
     }
 
+    fn collect_code(&mut self, launch: &Launch) -> Option<Collected> {
+        self.runner.collect_code(launch)
+    }
+
     fn time(
         &mut self,
         launches: &[Launch],

@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::amd::{self, AmdMemory, Counts, IssueKind, Outcome};
+use crate::instrument::Count;
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
-use crate::mapping::branches::{Compared, Unit, units};
-use crate::mapping::matching::{LanesOff, Match, Matching, Ran, snap};
+use crate::mapping::branches::{OtherInput, SideBySide, units};
+use crate::mapping::matching::Match;
 use crate::program::{Binding, Program};
 use crate::record::{
-    Arm, Backend, Counter, Device, DeviceKind, LimitOf, MachineCode, Method, NearBlock, Packing,
+    Backend, Counter, Device, DeviceKind, LimitOf, MachineCode, Method, Packing, SOURCE_LANES_MEAN,
 };
-use crate::run::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
+use crate::run::launched::{Programs, indirect_counts, outputs_sha256, outputs_shown, programs};
 use crate::run::simulator::{self, SimulatorRunner};
 use crate::run::{
     Checked, Collected, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
@@ -60,15 +61,10 @@ pub struct Matched {
     pub outcome: Outcome,
     /// The code.
     pub compiled: Arc<Compiled>,
-    /// The source's blocks by way of calls, in the order in which they would be inlined; each that is nearly what
-    /// instructions ran as has their counts.
-    pub units: Vec<Unit>,
-    /// Of those, by how many lanes they differ.
-    pub near: Vec<Option<LanesOff>>,
-    /// Which instruction is which of them.
-    pub matching: Matching,
-    /// What the compiler did to each arm and loop.
-    pub arms: Vec<Arm>,
+    /// Its instructions beside the blocks of the source.
+    pub beside: SideBySide,
+    /// What the simulator counted of each block of the source.
+    pub counts: Vec<Count>,
 }
 
 impl RadvRunner {
@@ -284,7 +280,7 @@ impl RadvRunner {
     /// As [`Self::execute`], and as simulating.
     pub fn match_code(&self, launch: &Launch) -> Result<Vec<Matched>, RunError> {
         let programs = programs(launch)?;
-        let other = Launch { seed: launch.seed.wrapping_add(1), ..launch.clone() };
+        let other = launch.next_input();
         let simulate = |launch: &Launch| {
             let simulator = SimulatorRunner::new(self.place.wave, self.steps_max);
             let mut simulator = simulator.operations_max(self.operations_max);
@@ -298,31 +294,22 @@ impl RadvRunner {
         let (ran, simulated) = ([ran.0?, ran.1?], [simulated.0?, simulated.1?]);
         let mut matched = Vec::new();
         for (place, program) in programs.iter().enumerate() {
-            let [(blocks, mut own), (_, others)] = simulated.each_ref().map(|counted| {
+            let [(blocks, own), (_, others)] = simulated.each_ref().map(|counted| {
                 counted.dispatches.get(place).map_or_else(Default::default, |one| {
                     let blocks = blocks_of(program, &one.counts);
                     let units = units(&blocks, &program.entry_point().name, &one.calls);
                     (blocks, units)
                 })
             });
-            let executed = &ran[0][place];
-            let counts = ran.each_ref().map(|ran| ran[place].outcome.counts.as_slice());
-            let operations: Vec<u64> =
-                own.iter().map(|unit| blocks[unit.block].operations).collect();
-            let machine = side_by_side(counts);
-            let (ran, near) = snap(&beside(&own, &others), &machine);
-            own.iter_mut().zip(&ran).for_each(|(unit, ran)| unit.ran = ran[0]);
-            let matching = Matching::new(&ran, &operations, &machine);
-            let compared = Compared {
-                blocks: &blocks,
-                units: &own,
-                matching: &matching,
-                steps: &steps_of(&executed.compiled.code, &executed.outcome.counts),
-                masks: true,
-            };
-            let (arms, outcome) = (compared.arms(), executed.outcome.clone());
-            let compiled = Arc::clone(&executed.compiled);
-            matched.push(Matched { outcome, compiled, units: own, near, matching, arms });
+            let [executed, other] = ran.each_ref().map(|ran| &ran[place]);
+            let steps = steps_of(&executed.compiled.code, &executed.outcome.counts);
+            let ran = |counts: &Counts| (counts.executions, counts.lanes);
+            let ran = other.outcome.counts.iter().map(ran).collect();
+            let other = OtherInput { units: &others, ran };
+            let beside = SideBySide::new(&blocks, own, &steps, Some(&other), true);
+            let (outcome, compiled) = (executed.outcome.clone(), Arc::clone(&executed.compiled));
+            let counts = simulated[0].dispatches.get(place).map(|one| one.counts.clone());
+            matched.push(Matched { outcome, compiled, beside, counts: counts.unwrap_or_default() });
         }
         Ok(matched)
     }
@@ -330,11 +317,40 @@ impl RadvRunner {
     fn map_counters(&self, launch: &Launch) -> Result<Collected, RunError> {
         let programs = programs(launch)?;
         let mut collected = Collected::default();
-        for (matched, program) in self.match_code(launch)?.iter().zip(programs.iter()) {
+        let matched = self.match_code(launch)?;
+        collected.counters.extend(self.source_lanes(launch, &matched, &programs));
+        for (matched, program) in matched.iter().zip(programs.iter()) {
             collected.machine_code.push(Some(machine_code(matched, &launch.file, program)));
             collected.missing.extend(unmatched_text(matched, program));
         }
         Ok(collected)
+    }
+
+    /// The mean active lanes by the source, which the simulator of this width counted to lay the code beside it.
+    #[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
+    fn source_lanes(
+        &self,
+        launch: &Launch,
+        matched: &[Matched],
+        programs: &Programs,
+    ) -> Option<Counter> {
+        let mut sums = [0_u128; 2];
+        let all = launch.dispatches.iter().zip(matched).zip(programs.iter());
+        for ((_, one), program) in all.filter(|((dispatch, _), _)| !dispatch.setup) {
+            for (count, block) in one.counts.iter().zip(program.blocks()) {
+                let ran = [count.executions.0, count.lanes.0].map(u128::from);
+                sums = [0, 1].map(|at| sums[at] + ran[at] * u128::from(block.ops));
+            }
+        }
+        (sums[0] > 0).then(|| Counter {
+            name: SOURCE_LANES_MEAN.to_owned(),
+            value: sums[1] as f64 / sums[0] as f64,
+            unit: "1".to_owned(),
+            description: format!(
+                "mean active lanes by the source, counted by sim:{} and not by machine code",
+                self.place.wave
+            ),
+        })
     }
 
     /// The figures of a whole launch.
@@ -392,21 +408,6 @@ fn figures(kind: IssueKind, total: &Counts) -> Vec<(&'static str, u64, &'static 
         IssueKind::Salu | IssueKind::Smem | IssueKind::Branch | IssueKind::Wait => {}
     }
     figures
-}
-
-/// The counts of blocks on one input and on another, which may come by other ways.
-fn beside(own: &[Unit], others: &[Unit]) -> Vec<Ran> {
-    let there = |unit: &Unit| {
-        let same = |other: &&Unit| other.way == unit.way && other.block == unit.block;
-        others.iter().find(same).map_or((0, 0), |other| other.ran)
-    };
-    own.iter().map(|unit| vec![unit.ran, there(unit)]).collect()
-}
-
-/// The counts of instructions on two inputs.
-fn side_by_side([own, other]: [&[Counts]; 2]) -> Vec<Ran> {
-    let ran = |counts: &Counts| (counts.executions, counts.lanes);
-    own.iter().zip(other).map(|(own, other)| vec![ran(own), ran(other)]).collect()
 }
 
 /// The buffers that a program binds.
@@ -554,11 +555,11 @@ impl Runner for RadvRunner {
 
 /// The code with what its instructions did, as records hold it.
 fn machine_code(matched: &Matched, file: &str, program: &Program) -> MachineCode {
-    let Matched { outcome, compiled, units, near, matching, arms } = matched;
+    let Matched { outcome, compiled, beside, .. } = matched;
     let code = &compiled.code;
     let instructions = outcome.counts.iter().enumerate().map(|(index, counts)| {
         let mnemonic = || code.instructions()[index].mnemonic();
-        let unit = matching.instructions[index].map(|unit| units[unit].block);
+        let unit = beside.matching.instructions[index].map(|unit| beside.units[unit].block);
         let line = unit.map(|block| program.blocks()[block].location.line);
         crate::record::Instruction {
             offset_bytes: u32::try_from(code.offset(index)).unwrap_or(u32::MAX),
@@ -575,29 +576,14 @@ fn machine_code(matched: &Matched, file: &str, program: &Program) -> MachineCode
         architecture: format!("gfx1030 wave{}", code.facts.wave),
         instructions: instructions.collect(),
         sha256: Some(compiled.sha256.clone()),
-        arms: arms.clone(),
-        near: near_blocks(units, near, program),
+        arms: beside.arms.clone(),
+        near: beside.near_blocks(|block| program.blocks()[block].location.line),
     }
-}
-
-/// The blocks whose lanes are nearly their instructions', each once.
-fn near_blocks(units: &[Unit], near: &[Option<LanesOff>], program: &Program) -> Vec<NearBlock> {
-    let mut found: Vec<NearBlock> = Vec::new();
-    for (unit, near) in units.iter().zip(near) {
-        let Some(LanesOff { off, of, executions_off }) = *near else { continue };
-        let line = program.blocks()[unit.block].location.line;
-        let block = NearBlock { line, lanes: of, lanes_off: off, executions_off };
-        if !found.contains(&block) {
-            found.push(block);
-        }
-    }
-    found.sort_by_key(|block| block.line);
-    found
 }
 
 /// What is said of blocks that no instruction ran as, by the line that they begin at; a jump alone needs none.
 fn unmatched_text(matched: &Matched, program: &Program) -> Option<String> {
-    let pairs = matched.units.iter().zip(&matched.matching.blocks);
+    let pairs = matched.beside.units.iter().zip(&matched.beside.matching.blocks);
     let mut lines: Vec<u32> = pairs
         .filter(|(_, what)| **what == Match::Missing)
         .map(|(unit, _)| &program.blocks()[unit.block])
