@@ -368,6 +368,17 @@ fn usual() -> impl Iterator<Item = Choice> {
     })
 }
 
+/// What the main job executes beside those where no device is named: AMD's machine code at both wave sizes.
+pub(super) fn surveyed() -> impl Iterator<Item = Choice> {
+    BACK_ENDS.iter().flat_map(|back_end| {
+        let places = match &back_end.places {
+            Places::Form { surveyed, .. } => *surveyed,
+            Places::Listed { .. } => &[],
+        };
+        places.iter().map(|place| Choice::from_form(back_end, place))
+    })
+}
+
 /// The devices that one id means.
 fn choose_by_id(
     id: &str,

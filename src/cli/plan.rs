@@ -112,7 +112,11 @@ pub(super) fn plan<'a>(
     // Launches are worked out before any device is asked for: bad input costs nothing.
     groups::groups(&kernels, &points, Sizes::of_gpu(DeviceClass::Quick), arguments.seed)?;
     let available = available.unwrap_or_else(|| Available::ask(&arguments.device));
-    let devices = devices::choose(&arguments.device, &available)?;
+    let mut devices = devices::choose(&arguments.device, &available)?;
+    let asked = !arguments.device.is_empty();
+    let surveys =
+        arguments.kernels.is_empty() && arguments.axes().is_empty() && !arguments.no_counting;
+    devices.extend(devices::surveyed().filter(|_| surveys && !asked));
     let gives = |device: &Choice| device.back_end.gives.counters || device.back_end.gives.code;
     if arguments.counters && !devices.iter().any(gives) {
         let message = "--counters reads what a device cuda:N or radv:F/W has; add --device cuda:0, or \
@@ -120,7 +124,6 @@ pub(super) fn plan<'a>(
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
     let devices = if arguments.no_counting { keep_timed(devices)? } else { devices };
-    let asked = !arguments.device.is_empty();
     let mut all_told = devices::remarks(&available, &devices, asked);
     all_told.append(&mut told);
     Ok(RunPlan {
@@ -143,9 +146,7 @@ pub(super) fn plan<'a>(
         silence_max: Duration::from_secs(arguments.time_limit),
         seeds: arguments.seeds,
         seeds_counted: RefCell::default(),
-        surveys: arguments.kernels.is_empty()
-            && arguments.axes().is_empty()
-            && !arguments.no_counting,
+        surveys,
         told: all_told,
     })
 }
@@ -294,11 +295,18 @@ impl RunPlan<'_> {
             _ if self.surveys && !self.devices.iter().any(Choice::is_device) => {
                 DeviceClass::Simulator
             }
+            // Executing machine code takes a hundred times as long as the GPU that it is for.
+            _ if self.surveys && self.is_surveyed(device) => DeviceClass::Simulator,
             // Beside a GPU the simulator runs the GPU's sizes, or nothing could be compared.
             (false, true) if !device.is_device() => DeviceClass::Gpu,
             (quick, _) => device.class(quick),
         };
         Sizes { class, alone: device.class(false), simulated: device.is_simulator() }
+    }
+
+    /// Whether a device stands in the main job because no device was named.
+    fn is_surveyed(&self, device: &Choice) -> bool {
+        self.simulates_beside && devices::surveyed().any(|surveyed| surveyed == *device)
     }
 
     /// Runs groups of launches on one device.
@@ -337,7 +345,11 @@ impl RunPlan<'_> {
             self.seeds_counted.borrow_mut().insert((launch.kernel.clone(), parameters), seeds);
         };
         let options = RunOptions {
-            session: self.options,
+            session: SessionOptions {
+                hardware_counters: self.options.hardware_counters
+                    || (self.surveys && self.is_surveyed(device)),
+                ..self.options
+            },
             seeded: &|launch| {
                 let mut launches = self.launches_of_seeds(device, sizes, launch);
                 // A ratio takes a seed that both widths count.

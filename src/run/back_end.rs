@@ -70,6 +70,8 @@ pub enum Places {
     Form {
         /// What is used beside every run.
         usual: &'static [&'static str],
+        /// What the main job executes beside those, at the sizes of a simulator that is alone.
+        surveyed: &'static [&'static str],
         /// The form and what it means, for lists of devices.
         meaning: [&'static str; 2],
         /// Whether a place is of the form; where not, why, in a clause where there is more to say.

@@ -69,6 +69,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         languages: &[KernelLanguage::Wgsl],
         places: Places::Form {
             usual: &["32", "64"],
+            surveyed: &[],
             meaning: ["sim:W", "the simulator, W = 1, 2, 4 … 128"],
             check: |place| width(place).map(drop),
             missing: || None,
@@ -91,6 +92,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         languages: &[KernelLanguage::Wgsl],
         places: Places::Form {
             usual: &[],
+            surveyed: &["navi21/32", "navi21/64"],
             meaning: [
                 "radv:F/W",
                 "AMD's machine code by Mesa's compiler, executed without a GPU: F = navi21, W = 32, 64",
@@ -165,8 +167,9 @@ mod tests {
     fn a_place_of_amds_is_a_family_and_a_wave_size() {
         let radv = by_prefix("radv").unwrap();
         assert!(!radv.gives.times && radv.gives.code);
-        let Places::Form { usual, check, .. } = &radv.places else { panic!("a form") };
-        assert!(usual.is_empty() && check("navi21/64").is_ok());
+        let Places::Form { usual, surveyed, check, .. } = &radv.places else { panic!("a form") };
+        assert!(usual.is_empty() && surveyed.iter().all(|place| check(place).is_ok()));
+        assert!(check("navi21/64").is_ok());
         let why = |place: &str| check(place).unwrap_err().unwrap_or_default();
         assert!(why("navi33/32").contains("navi21"), "{}", why("navi33/32"));
         assert!(why("navi21/16").contains("32 and 64"), "{}", why("navi21/16"));
