@@ -45,6 +45,7 @@ use clap::{CommandFactory, Parser};
 use arguments::{Arguments, Command};
 use failure::{Exit, Failure, broken_pipe, chain};
 
+use crate::kernel::Launch;
 use crate::present::error_columns;
 use crate::present::fit::width_of;
 use crate::run::worker;
@@ -61,6 +62,23 @@ pub fn main() -> ExitCode {
 /// What the program takes on its command line, for whoever lists it.
 pub fn command() -> clap::Command {
     Arguments::command()
+}
+
+/// The launches that `lanescope profile` makes of its arguments, in order; nothing is run. For programs that look at
+/// what is read and what is refused.
+///
+/// # Errors
+///
+/// What `lanescope profile` would say in place of running: arguments, files or a shader that cannot be used.
+pub fn profile_launches(arguments: &[&str]) -> Result<Vec<Launch>, String> {
+    let words = ["lanescope", "profile"].iter().chain(arguments);
+    let parsed = Arguments::try_parse_from(words).map_err(|error| error.to_string())?;
+    match parsed.command {
+        Some(Command::Profile(arguments)) => {
+            profile::launches(&arguments).map_err(|failure| chain(&failure.error))
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 fn run_program() -> ExitCode {

@@ -42,6 +42,16 @@ struct Job {
     made_up: Vec<MadeUp>,
 }
 
+impl Job {
+    /// Reads a shader and makes its launch; nothing is run.
+    fn new(path: &Path, how: &LaunchArguments) -> Result<Self, Failure> {
+        let request = shader::request(path, how)?;
+        let launch = shader::prepare(&request, how)?.launch;
+        let made_up = find_made_up(&request, &launch).unwrap_or_default();
+        Ok(Self { request, launch, made_up })
+    }
+}
+
 /// Profiles shaders, or writes a launch file for one.
 pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Result<Exit, Failure> {
     let condition = condition(arguments)?;
@@ -218,17 +228,21 @@ fn prepare_and_list(shaders: &[PathBuf], how: &LaunchArguments) -> Beginning {
     })
 }
 
+/// The launch of each shader that the arguments name.
+///
+/// # Errors
+///
+/// Why there is none of one.
+pub(super) fn launches(arguments: &ProfileArguments) -> Result<Vec<Launch>, Failure> {
+    let shaders = shader::expand(&arguments.shaders)?;
+    shaders.iter().map(|path| Ok(Job::new(path, &arguments.how)?.launch)).collect()
+}
+
 /// Makes a launch of each shader. Of several, one that cannot be launched is told and left out.
 fn prepare(shaders: &[PathBuf], how: &LaunchArguments) -> Result<(Vec<Job>, bool), Failure> {
-    let job = |path: &PathBuf| -> Result<Job, Failure> {
-        let request = shader::request(path, how)?;
-        let launch = shader::prepare(&request, how)?.launch;
-        let made_up = find_made_up(&request, &launch).unwrap_or_default();
-        Ok(Job { request, launch, made_up })
-    };
     let (mut jobs, mut last) = (Vec::new(), None);
     for path in shaders {
-        match job(path) {
+        match Job::new(path, how) {
             Ok(job) => jobs.push(job),
             Err(failure) => {
                 // The last one's is told when it is known whether any is left.
