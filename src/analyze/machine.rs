@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::parameters_text;
 use crate::mapping::sass;
 use crate::record::{
     Arm, ArmOutcome, ConstructPart, Counter, Dispatch, Instruction, MachineCode, Measurement, Run,
@@ -296,7 +297,8 @@ pub struct MachineRow {
     pub code: Vec<String>,
 }
 
-/// The launches of a run whose machine code was executed without its hardware, in the record's order.
+/// The launches of a run whose machine code was executed without its hardware, in the record's order; those of
+/// one kernel and parameters stand together, by width.
 pub fn executed(run: &Run) -> Vec<MachineRow> {
     let row = |measurement: &Measurement| {
         let found = ExecutedCode::new(run, measurement)?;
@@ -308,7 +310,15 @@ pub fn executed(run: &Run) -> Vec<MachineRow> {
             ..machine_row(run, measurement)?
         })
     };
-    run.measurements.iter().filter_map(row).collect()
+    let mut rows: Vec<MachineRow> = run.measurements.iter().filter_map(row).collect();
+    let launch = |row: &MachineRow| (row.kernel.clone(), parameters_text(&row.parameters, &[]));
+    let mut order: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for row in &rows {
+        let next = order.len();
+        order.entry(launch(row)).or_insert(next);
+    }
+    rows.sort_by_cached_key(|row| (order.get(&launch(row)).copied(), row.width));
+    rows
 }
 
 /// The launches of a run whose instructions the hardware counted, in the record's order.

@@ -130,7 +130,7 @@ fn wrong(measurement: &Measurement) -> bool {
     measurement.output == Output::Mismatch || barrier
 }
 
-/// The most rows of a table of widths on a terminal; elsewhere the first table has all of its rows.
+/// The most rows of a table of widths, or of machine code, on a terminal; elsewhere the first table has all of its rows.
 const WIDTH_ROWS_MAX: usize = 12;
 
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
@@ -143,6 +143,9 @@ pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failur
     let mut of_widths = 0;
     let mut left_out = 0;
     for (section, mut table) in present::tables(run) {
+        if section == Section::MachineCode && columns.is_some() {
+            table.fold_after(WIDTH_ROWS_MAX);
+        }
         if section == Section::Widths {
             of_widths += 1;
             if columns.is_some() && of_widths == 1 {

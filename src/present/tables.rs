@@ -28,6 +28,8 @@ pub enum Section {
     Summary,
     /// The same launches by every instrument.
     Instruments,
+    /// What compilers made of the launches, and what of it ran.
+    MachineCode,
     /// Predicted and measured speed-ups.
     Model,
     /// Where each kernel is as fast as its baseline.
@@ -55,9 +57,9 @@ pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     for table in analyze::side_by_side(run) {
         found.push((Section::Instruments, side_by_side(&table)));
     }
-    found.extend(executed_code(run).map(|table| (Section::Instruments, table)));
-    found.extend(counted_code(run).map(|table| (Section::Instruments, table)));
     found.extend(super::traffic(run).map(|table| (Section::Instruments, table)));
+    let code = [executed_code(run), counted_code(run)];
+    found.extend(code.into_iter().flatten().map(|table| (Section::MachineCode, table)));
     let models = analyze::model_tables(run);
     for (index, table) in models.iter().enumerate() {
         let mut shown = model(table);

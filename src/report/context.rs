@@ -37,6 +37,7 @@ pub(super) struct Context {
     width_costs: Vec<TableText>,
     summaries: Vec<TableText>,
     side_by_side: Vec<TableText>,
+    machine_code: Vec<TableText>,
     /// Where kernels pay, a sentence each; empty where nothing is compared.
     sentences: Vec<String>,
     crossovers: Vec<TableText>,
@@ -197,6 +198,7 @@ pub(super) fn context(
         width_costs: of(Section::Widths),
         summaries: of(Section::Summary),
         side_by_side: of(Section::Instruments),
+        machine_code: of(Section::MachineCode),
         sentences: analyze::crossover_sentences(joined),
         crossovers: of(Section::Crossovers),
         models: of(Section::Model),

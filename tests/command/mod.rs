@@ -13,7 +13,7 @@ mod spirv;
 
 use std::time::Duration;
 
-use lanescope::record::{DeviceKind, Measurement, Run, Status};
+use lanescope::record::{DeviceKind, Measurement, Output, Run, Status};
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
@@ -112,15 +112,25 @@ fn without_a_driver() {
     let (code, run, stderr) = program::record(&folder, &[], &["--quick"]);
     assert_eq!(code, 0, "{stderr}");
     let ids: Vec<&str> = run.devices.iter().map(|device| device.id.as_str()).collect();
-    assert_eq!(ids, ["sim:32", "sim:64"]);
-    assert!(run.devices.iter().all(|device| device.kind == DeviceKind::Simulator));
-    let patterns = |m: &&Measurement| m.kernel.starts_with("five_patterns/");
+    assert_eq!(ids, ["sim:32", "sim:64", "radv:navi21/32", "radv:navi21/64"]);
+    assert!(run.devices[..2].iter().all(|device| device.kind == DeviceKind::Simulator));
+    let is_simulated = |m: &&Measurement| m.device.starts_with("sim:");
+    let is_pattern = |m: &Measurement| m.kernel.starts_with("five_patterns/");
+    let patterns = |m: &&Measurement| is_simulated(m) && is_pattern(m);
     assert_eq!(run.measurements.iter().filter(patterns).count(), 2 * 2 * 5);
+    let executed = run.measurements.iter().filter(|m| !is_simulated(m)).collect::<Vec<_>>();
+    assert_eq!(executed.iter().filter(|m| is_pattern(m)).count(), 2 * 2 * 5);
+    assert!(executed.iter().all(|m| m.output == Output::Verified), "AMD's code is checked too");
     run.measurements.iter().filter(patterns).for_each(check_against_model);
     widths_are_compared(&run);
     assert!(stderr.contains("apt install mesa-vulkan-drivers"), "{stderr}");
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("five_patterns") && !page.contains("src=\"http"));
+    // Warps beside wavefronts: what AMD's compiler made of each kernel, at both wave sizes.
+    let section = page.split("Machine code of warps and wavefronts").nth(1).unwrap();
+    let section = section.split("<h2").next().unwrap();
+    assert!(section.contains("Machine code for navi21 by radv"), "{section}");
+    assert_eq!(section.matches("<td data-name=\"kernel\">branch_by_lane").count(), 4, "{section}");
     // Above the charts: when 64 lanes cost more, and from which grain on; then the chart, and the kernels' table.
     let (figures, table) = (page.find("<svg").unwrap(), "subgroups of 64 lanes over 32");
     for sentence in &lanescope::analyze::width_sentences(&run)[..2] {

@@ -13,7 +13,7 @@ use lanescope::analyze::{DeviceSummary, machine};
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::mapping::matching::Match;
 use lanescope::mapping::matching::NEAR;
-use lanescope::record::ArmOutcome;
+use lanescope::record::{ArmOutcome, Counter, SOURCE_LANES_MEAN};
 use lanescope::record::{Method, Output, Run, Value};
 use lanescope::run::launched::programs;
 use lanescope::run::radv::brought;
@@ -444,7 +444,7 @@ fn random(runner: &mut RadvRunner, wave: Width) {
 /// Accesses outside buffers, of which a kernel of the catalogue has none; figures that say nothing of
 /// their code.
 fn strays(id: &str, counted: &Counted) -> Vec<String> {
-    let stray = |counter: &&lanescope::record::Counter| {
+    let stray = |counter: &&Counter| {
         counter.name.ends_with("_outside") && counter.value != 0.0
             || !counter.description.contains(FAMILY)
             || !counter.description.contains("Mesa")
@@ -588,7 +588,8 @@ fn every_figure_says_what_it_is_of() {
         assert!(device.driver.contains(MEASURED), "{}", device.driver);
         assert!(measurement.time.is_none() && measurement.time_unchecked.is_none(), "{kernel}");
         let wave = format!("waves of {}", measurement.subgroup_width.unwrap());
-        for counter in &measurement.counters {
+        let of_code = |counter: &&Counter| counter.name != SOURCE_LANES_MEAN;
+        for counter in measurement.counters.iter().filter(of_code) {
             let said = &counter.description;
             let codes = measurement.dispatches.iter().filter_map(|d| d.machine_code.as_ref());
             for hash in codes.map(|code| code.sha256.as_ref().unwrap()) {

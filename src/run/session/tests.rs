@@ -7,8 +7,11 @@ use std::rc::Rc;
 use super::super::simulator::SimulatorRunner;
 use super::super::{Checked, Collected, Counted, Timed};
 use super::*;
+use crate::instrument::Count;
 use crate::kernel::{Catalogue, DeviceClass, SEED};
-use crate::record::{DeviceKind, Gives, Method, Output, Status};
+use crate::record::{
+    ArmOutcome, DeviceKind, Gives, Instruction, MachineCode, Method, Output, Status, Value,
+};
 use crate::units::Width;
 
 /// What happened, in order.
@@ -274,6 +277,101 @@ fn counters_are_read_of_the_launches_that_somebody_asks_them_of() {
     let options = RunOptions { session, seeded: &|_| Seeded::default(), collected, wider: None };
     run_device_seeded(&mut open, &[launches()], &options, &mut Heard::default()).unwrap();
     assert_eq!(log.borrow().as_slice(), ["collect b"]);
+}
+
+/// A simulator that takes what it counted for machine code of an instruction a block.
+struct Coded {
+    device: Device,
+    simulator: SimulatorRunner,
+    log: Log,
+}
+
+impl Coded {
+    fn code(&mut self, launch: &Launch) -> Collected {
+        let request = CountRequest::once(Method::Executed);
+        let counted = self.simulator.count_once(launch, &request).unwrap();
+        let instruction = |(at, count): (usize, &Count)| Instruction {
+            offset_bytes: u32::try_from(16 * at).unwrap(),
+            file: None,
+            line: None,
+            text: Some("FADD R0, R0, R1".to_owned()),
+            inst_executed: count.executions.0,
+            thread_inst_executed: count.lanes.0,
+            thread_inst_executed_pred_on: count.lanes.0,
+        };
+        let counts = &counted.dispatches[0].counts;
+        let code = MachineCode {
+            function: "main".to_owned(),
+            architecture: "sm_90".to_owned(),
+            instructions: counts.iter().enumerate().map(instruction).collect(),
+            sha256: None,
+            arms: Vec::new(),
+            near: Vec::new(),
+        };
+        Collected { machine_code: vec![Some(code)], ..Collected::default() }
+    }
+}
+
+impl Runner for Coded {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn count(
+        &mut self,
+        launch: &Launch,
+        request: &CountRequest,
+        notice: &mut dyn FnMut(),
+    ) -> Result<Vec<Counted>, RunError> {
+        self.log.borrow_mut().push(format!("count {}", launch.seed));
+        self.simulator.count(launch, request, notice)
+    }
+
+    fn collect(&mut self, launch: &Launch) -> Option<Collected> {
+        self.log.borrow_mut().push(format!("collect {}", launch.seed));
+        Some(self.code(launch))
+    }
+
+    fn collect_code(&mut self, launch: &Launch) -> Option<Collected> {
+        self.log.borrow_mut().push(format!("code {}", launch.seed));
+        Some(self.code(launch))
+    }
+}
+
+/// Arms of hardware's machine code are told by two inputs where counts depend on the input.
+#[test]
+fn a_second_input_is_counted_where_it_tells_blocks_apart() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let happened = |id: &str, point: &[(&str, &str)]| {
+        let log = Log::default();
+        let mut open = || -> Result<Box<dyn Runner>, RunError> {
+            let simulator = SimulatorRunner::new(Width::new(32).unwrap(), 1 << 20);
+            let device = simulator.device().clone();
+            let gives = Some(Gives { counters: true, ..device.gives() });
+            let device = Device { gives, ..device };
+            Ok(Box::new(Coded { device, simulator, log: Rc::clone(&log) }))
+        };
+        let kernel = catalogue.kernel(id).unwrap();
+        let value = |value: &str| Value::Name(value.to_owned());
+        let point = point.iter().map(|(name, word)| ((*name).to_owned(), value(word))).collect();
+        let launch = kernel.launch(DeviceClass::Simulator, &point, SEED).unwrap();
+        let options = SessionOptions {
+            hardware_counters: true,
+            ..SessionOptions::counting(CountRequest::once(Method::Executed))
+        };
+        let mut heard = Heard::default();
+        run_device(&mut open, &[vec![launch]], &options, &mut heard).unwrap();
+        let code = heard.measurements[0].dispatches[0].machine_code.clone().unwrap();
+        assert_eq!(heard.measurements[0].counters_missing, [""; 0]);
+        let log = log.borrow().clone();
+        (log, code.arms)
+    };
+    let (log, arms) = happened("predication/branch", &[("flags", "random")]);
+    assert_eq!(log, ["count 1", "collect 1", "count 2", "code 2"]);
+    assert!(arms.iter().any(|arm| arm.outcome == ArmOutcome::Kept), "{arms:?}");
+    let (log, arms) = happened("five_patterns/branch_by_lane", &[]);
+    assert_eq!(log, ["count 1", "collect 1", "count 2"]);
+    assert!(!arms.is_empty());
 }
 
 #[test]
