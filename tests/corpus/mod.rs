@@ -216,30 +216,28 @@ impl Shader {
         self.table(&launch, &simulator, counted)
     }
 
-    /// The table of lines, beside the source.
+    /// The table of the lines that were counted, each with its source.
     fn table(&self, launch: &Launch, simulator: &SimulatorRunner, counted: Counted) -> String {
         let results = Results { counted: Some(counted), ..Results::default() };
         let measurement = measurement(simulator.device(), launch, results).unwrap();
         let dispatch = &measurement.dispatches[0];
         let lines = dispatch.lines();
         let mut table = format!(
-            "{}: workgroups {:?} of {:?}, {} blocks\n  ops   slots    lanes  active of 32\n",
+            "{}: workgroups {:?} of {:?}, {} blocks\n  ops   slots    lanes active of 32, line\n",
             dispatch.entry_point,
             dispatch.workgroups.unwrap(),
             dispatch.workgroup_size,
             dispatch.blocks.len(),
         );
         for (number, source) in (1..).zip(self.text.lines()) {
-            let line = lines.iter().find(|line| line.line == number);
-            let counts = line.map(|line| {
-                #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-                let active = line.lane_operations as f64 / line.subgroup_operations as f64;
-                let active = if active.is_nan() { "-".to_owned() } else { format!("{active:.2}") };
-                let (subgroups, lanes) = (line.subgroup_operations, line.lane_operations);
-                format!("{:5} {subgroups:7} {lanes:8} {active:>6}", line.operations)
-            });
-            let row = format!("{:30} |{source}", counts.unwrap_or_default());
-            writeln!(table, "{}", row.trim_end()).unwrap();
+            let Some(line) = lines.iter().find(|line| line.line == number) else { continue };
+            #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+            let active = line.lane_operations as f64 / line.subgroup_operations as f64;
+            let active = if active.is_nan() { "-".to_owned() } else { format!("{active:.2}") };
+            let (subgroups, lanes) = (line.subgroup_operations, line.lane_operations);
+            let (operations, source) = (line.operations, source.trim());
+            let counts = format!("{operations:5} {subgroups:7} {lanes:8} {active:>6}");
+            writeln!(table, "{counts} {number:4}| {source}").unwrap();
         }
         let last = u32::try_from(self.text.lines().count()).unwrap();
         assert!(lines.iter().all(|line| (1..=last).contains(&line.line)));
