@@ -1,12 +1,15 @@
-//! Tells the program which commit its sources are at, so that records can say it; and lists the families' CPU
-//! references, so that a new one is a file and no list has to name it.
+//! Tells the program which commit its sources are at, so that records can say it; lists the families' CPU
+//! references, so that a new one is a file and no list has to name it; and packs the texts of `shaders`.
 //!
 //! Nothing else can tell the commit: a binary may run on a machine that has no checkout. Without git, or outside
 //! a checkout, the variables stay unset and records hold `null`.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
+
+use lzma_rust2::{XzOptions, XzWriter};
 
 /// What the program is built from.
 const SOURCES: [&str; 6] = ["src", "crates", "shaders", "Cargo.toml", "Cargo.lock", "build.rs"];
@@ -47,10 +50,45 @@ fn list_references(out: &Path) -> io::Result<()> {
     fs::write(out.join("references.rs"), text)
 }
 
+/// The folder of the catalogue's texts.
+const SHADERS: &str = "shaders";
+
+/// The files below a folder, with their paths below the first one, in the order of these.
+fn files(folder: &Path, below: &str, into: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if path.is_dir() {
+            files(&path, &format!("{below}{name}/"), into)?;
+        } else {
+            into.push((format!("{below}{name}"), path.clone()));
+        }
+    }
+    into.sort();
+    Ok(())
+}
+
+/// Writes the texts of [`SHADERS`] as one packed file: path and text of each, with a NUL behind either.
+fn pack_shaders(out: &Path) -> io::Result<()> {
+    let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+    let mut found = Vec::new();
+    files(&root.join(SHADERS), "", &mut found)?;
+    let packed = fs::File::create(out.join("shaders.xz"))?;
+    let mut packer = XzWriter::new(packed, XzOptions::with_preset(9))?;
+    for (name, path) in found {
+        write!(packer, "{name}\0{}\0", fs::read_to_string(path)?)?;
+    }
+    packer.finish()?;
+    Ok(())
+}
+
 fn main() {
     let out = env::var_os("OUT_DIR").map(PathBuf::from).expect("cargo names a folder for output");
     if let Err(error) = list_references(&out) {
         panic!("{REFERENCES} cannot be listed: {error}");
+    }
+    if let Err(error) = pack_shaders(&out) {
+        panic!("{SHADERS} cannot be packed: {error}");
     }
     for path in SOURCES {
         println!("cargo::rerun-if-changed={path}");

@@ -4,9 +4,10 @@
 //! parameters. Output: kernels, their points and launches.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::io::Read as _;
+use std::sync::{LazyLock, OnceLock};
 
-use include_dir::{Dir, include_dir};
+use lzma_rust2::XzReader;
 use rayon::prelude::*;
 
 use super::allowed;
@@ -17,11 +18,20 @@ use super::format;
 use super::launch::{self, Launch, Surroundings};
 use crate::record::{Run, Value};
 
-static SHADERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/shaders");
+/// The folder `shaders` as `build.rs` packed it: path and text of each file, with a NUL behind either.
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shaders.xz"));
+
+/// The texts of the folder `shaders`, by their paths below it.
+static SHADERS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let mut unpacked = String::new();
+    XzReader::new(PACKED, false).read_to_string(&mut unpacked).expect("what build.rs packed");
+    let mut parts = unpacked.split_terminator('\0').map(str::to_owned);
+    std::iter::from_fn(|| Some((parts.next()?, parts.next()?))).collect()
+});
 
 /// The text of an embedded file, by its path below `shaders`; `None` if there is no such text.
 pub fn embedded_text(path: &str) -> Option<&'static str> {
-    SHADERS.get_file(path)?.contents_utf8()
+    SHADERS.get(path).map(String::as_str)
 }
 
 /// What the files of parts that kernels share end in.
@@ -327,12 +337,10 @@ impl Catalogue {
 
 /// The embedded texts, by path, those of the algorithms' package among them.
 pub(super) fn embedded_files() -> BTreeMap<String, String> {
-    let embedded = SHADERS.dirs().flat_map(Dir::files).map(|file| {
-        let text = file.contents_utf8().unwrap_or_default();
-        (file.path().to_string_lossy().replace('\\', "/"), text.to_owned())
-    });
-    let shared = crate::shaders::FILES;
-    embedded.chain(shared.map(|(path, text)| (path.to_owned(), text.to_owned()))).collect()
+    let of_families = SHADERS.iter().filter(|(path, _)| path.contains('/'));
+    let embedded = of_families.map(|(path, text)| (path.as_str(), text.as_str()));
+    let all = embedded.chain(crate::shaders::FILES);
+    all.map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
 }
 
 /// The kernel that a file is the shader of; nothing for a file of another kind.
