@@ -549,10 +549,13 @@ fn brought_trials() -> Vec<Trial> {
 const RECORD: &str = "navi21/catalogue-quick";
 
 /// Hardware counters of NVIDIA's for the same kernels.
-const COUNTERS: [&str; 7] = [
+const COUNTERS: [&str; 10] = [
     "h100-cuda/boundary-counters",
     "h100-cuda/catalogue-counters",
+    "h100-cuda/collective-counters",
     "h100-cuda/grain-counters",
+    "h100-cuda/grid_sync-counters",
+    "h100-cuda/occupancy-counters",
     "h100-cuda/predication-counters",
     "h100-cuda/predication-selects",
     "h100-cuda/sort-counters",
