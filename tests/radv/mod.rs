@@ -549,15 +549,14 @@ fn brought_trials() -> Vec<Trial> {
 const RECORD: &str = "navi21/catalogue-quick";
 
 /// Hardware counters of NVIDIA's for the same kernels.
-const COUNTERS: [&str; 10] = [
+const COUNTERS: [&str; 9] = [
     "h100-cuda/boundary-counters",
     "h100-cuda/catalogue-counters",
     "h100-cuda/collective-counters",
     "h100-cuda/grain-counters",
-    "h100-cuda/grid_sync-counters",
     "h100-cuda/occupancy-counters",
+    "h100-cuda/others-counters",
     "h100-cuda/predication-counters",
-    "h100-cuda/predication-selects",
     "h100-cuda/sort-counters",
     "h100-cuda/sparse-counters",
 ];

@@ -22,7 +22,7 @@ use anyhow::Context;
 use lanescope::analyze::{self, Load, Plausibility, TimeRatio, Work};
 use lanescope::kernel::Catalogue;
 use lanescope::present;
-use lanescope::record::{ArmOutcome, ConstructPart, Measurement, Run};
+use lanescope::record::{ArmOutcome, ConstructPart, Measurement, Run, SOURCE_LANES_MEAN};
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
@@ -308,7 +308,11 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
     let of = Arc::clone(records);
     environment.add_function("source_lanes", move |record: String, selection: String| {
         let run = of.run(&record)?;
-        let lanes = only(&run, &selection).ok().and_then(|found| found.active_lanes_mean);
+        // Executed machine code has no counts of its own source, and those of the simulator as a counter.
+        let lanes = only(&run, &selection).ok().and_then(|found| {
+            let of_source = || analyze::machine::counter(found, SOURCE_LANES_MEAN);
+            found.active_lanes_mean.or_else(of_source)
+        });
         Ok::<_, Error>(lanes.map_or_else(|| "–".to_owned(), |lanes| format!("{lanes:.2}")))
     });
     let of = Arc::clone(records);
