@@ -388,8 +388,8 @@ pub fn arm_counts(measurement: &Measurement) -> Option<BTreeMap<ArmOutcome, usiz
         let Some(arms) = arms(dispatch) else { continue };
         known = true;
         for arm in arms {
-            // Several dispatches of one code are counted once.
-            let key = (&code.function, &code.sha256, arm.construct, arm.part, arm.case);
+            // Several dispatches of one entry point are counted once.
+            let key = (&code.function, arm.construct, arm.part, arm.case);
             if seen.insert((key, arm.outcome)) {
                 *counts.entry(arm.outcome).or_default() += 1;
             }

@@ -239,7 +239,8 @@ impl Available {
 /// were named.
 pub(crate) fn remarks(available: &Available, chosen: &[Choice], asked: bool) -> Vec<String> {
     let mut remarks = available.complaints();
-    if !chosen.iter().any(Choice::is_device) {
+    // Where machine code is executed its tables say so.
+    if !chosen.iter().any(|choice| choice.is_device() || (asked && choice.back_end.gives.code)) {
         remarks.push(describe_unused(available, asked));
         if !available.has_adapters() && !asked {
             remarks.push(install_text());

@@ -12,8 +12,8 @@
 //! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off |
 //! | `flattened` | none are there, and where what surrounds it ran, or on its lines, there are selects |
 //! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or copies of it add up to it |
-//! | `folded` | none are there, and there is no select either |
-//! | `merged` | it ran as often and with as many lanes as what surrounds it, so that the code does not tell them apart |
+//! | `folded` | none ran as it did, and there is no select either |
+//! | `merged` | it ran as often and with as many lanes as what surrounds it, or as another arm, so that counts do not tell them apart |
 //!
 //! Where instructions have lines (NVIDIA's do, AMD's do not), a block whose counts no instruction has may be
 //! there in copies: instructions of one operation on one of its lines whose counts add up to the block's, or to

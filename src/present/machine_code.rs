@@ -60,6 +60,7 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
             Cell::text(code),
         ]);
     }
+    table.folded_are = "of other launches";
     table.notes.push(PASSES.to_owned());
     table.notes.push(analyze::machine::arms_note(&ARMS));
     Some(table)

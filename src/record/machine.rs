@@ -102,9 +102,10 @@ pub enum ArmOutcome {
     Flattened,
     /// A loop whose body stands in the code several times.
     Unrolled,
-    /// Nothing of it is left.
+    /// No instruction ran as it did: nothing of it is left, or it stands there in a form that counts do not tell, as an
+    /// unrolled loop whose copies ran unlike.
     Folded,
-    /// It ran as often and with as many lanes as what surrounds it: the code does not tell them apart.
+    /// It ran as often and with as many lanes as what surrounds it, or as another arm: counts do not tell them apart.
     Merged,
     /// No lane came there.
     NeverRan,
@@ -135,8 +136,10 @@ impl ArmOutcome {
             Self::Masked => "its lanes alone are on, and every subgroup goes through",
             Self::Flattened => "every lane computes it, and selects choose",
             Self::Unrolled => "in copies",
-            Self::Folded => "nothing is left of it",
-            Self::Merged => "the counts do not tell it from what surrounds it",
+            Self::Folded => {
+                "no instruction ran as it did: nothing is left of it, or it stands there in a form that counts do not tell"
+            }
+            Self::Merged => "the counts do not tell it from what surrounds it, or from other arms",
             Self::NeverRan => "no lane came there",
         }
     }

@@ -412,7 +412,7 @@ fn killed() {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        let moment = lanescope::kernel::generate::mix(attempt) % 400;
+        let moment = lanescope::kernel::generate::mix(attempt) % (400 * (1 + attempt / 20));
         std::thread::sleep(Duration::from_millis(moment));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -568,9 +568,14 @@ fn nvidia_has_the_same_kernels() {
     let mut missing: BTreeSet<&str> = on_amd.map(|found| found.kernel.as_str()).collect();
     let runs: Vec<_> = COUNTERS.iter().map(|name| records::load(name)).collect();
     for measurement in runs.iter().flat_map(|run| &run.measurements) {
+        let kernel = measurement.kernel.as_str();
         let counted = machine::threads_means(&measurement.counters).is_some();
-        if counted && machine::arms_text(measurement).is_some() {
-            missing.remove(measurement.kernel.as_str());
+        if let (true, Some(arms)) = (counted, machine::arms_text(measurement)) {
+            let codes = measurement.dispatches.iter().filter_map(|d| d.machine_code.as_ref());
+            // Told when it was counted, on two inputs, and not from the record's one.
+            let stored = codes.flat_map(|code| &code.arms).next().is_some();
+            assert!(stored || arms == "none", "{kernel}: {arms}");
+            missing.remove(kernel);
         }
     }
     assert!(missing.is_empty(), "without counters of NVIDIA's: {missing:?}");

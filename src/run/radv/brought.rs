@@ -15,7 +15,8 @@ use lzma_rust2::XzReader;
 use serde::{Deserialize, Serialize};
 
 use crate::amd::{Code, Facts, FloatMode, Start};
-use crate::kernel::{Catalogue, DeviceClass, KernelLanguage, SEED};
+use crate::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, SEED};
+use crate::record::Value;
 use crate::run::RunError;
 use crate::run::launched::programs;
 use crate::units::Width;
@@ -173,6 +174,30 @@ pub fn unpack(packed: &[u8]) -> io::Result<Brought> {
     })
 }
 
+/// The points of a kernel whose code is brought: its defaults, and where the main job runs it, those of its sweeps
+/// that take no GPU and are not the simulator's alone.
+fn points(kernel: &Kernel) -> Vec<BTreeMap<String, Value>> {
+    let mut points = kernel.points(&BTreeMap::new());
+    let sweeps = kernel.description.sweeps.iter();
+    let taken = sweeps.filter(|sweep| !sweep.gpu_only && !sweep.simulator_only);
+    for sweep in taken.filter(|_| kernel.description.in_default_set) {
+        let mut all = vec![BTreeMap::new()];
+        for (name, values) in &sweep.axes {
+            let with = |point: &BTreeMap<String, Value>| {
+                let one = (point.clone(), name.clone());
+                values.iter().map(move |value| {
+                    let (mut point, name) = one.clone();
+                    point.insert(name, value.clone());
+                    point
+                })
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        points.extend(all);
+    }
+    points
+}
+
 /// What must be in the archive, by key: the entry points of the catalogue's default points.
 ///
 /// # Errors
@@ -189,7 +214,7 @@ pub fn wanted() -> Result<BTreeMap<String, Wanted>, RunError> {
             continue;
         }
         for class in CLASSES {
-            for point in kernel.points(&BTreeMap::new()) {
+            for point in points(kernel) {
                 let launch = kernel.launch(class, &point, SEED).map_err(|error| bad(&error))?;
                 for program in programs(&launch)?.iter() {
                     let bindings = program.bindings().map_err(|error| bad(&error))?;

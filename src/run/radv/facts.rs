@@ -66,7 +66,8 @@ pub(super) fn facts(
         wave,
         vectors: small("VGPRs")?,
         local_bytes: small("LDS size")?,
-        scratch_bytes: small("Scratch size")?,
+        // The driver's figure is of a wave.
+        scratch_bytes: small("Scratch size")?.div_ceil(wave),
         workgroup,
         scalars: scalars(output, groups)?,
         mode: FloatMode { flush32: true },
