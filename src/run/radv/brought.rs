@@ -198,7 +198,7 @@ fn points(kernel: &Kernel) -> Vec<BTreeMap<String, Value>> {
     points
 }
 
-/// What must be in the archive, by key: the entry points of the catalogue's default points.
+/// What must be in the archive, by key: the entry points of default points and of those that the main job runs.
 ///
 /// # Errors
 ///
