@@ -78,6 +78,7 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: Backend, width: u32) 
         fma_fused: Some(!name.starts_with("llvmpipe")),
         loop_limit: name.starts_with("llvmpipe").then_some(65_535),
         uniform_buffers_as_storage: false,
+        compiles_nothing: None,
         packing: None,
         gives: None,
         trust: None,

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::parameters_text;
@@ -297,8 +298,8 @@ pub struct MachineRow {
     pub code: Vec<String>,
 }
 
-/// The launches of a run whose machine code was executed without its hardware, in the record's order; those of
-/// one kernel and parameters stand together, by width.
+/// The launches of a run whose machine code was executed without its hardware, those first that waste most lanes at
+/// some width, else in the record's order; those of one kernel and parameters stand together, by width.
 pub fn executed(run: &Run) -> Vec<MachineRow> {
     let row = |measurement: &Measurement| {
         let found = ExecutedCode::new(run, measurement)?;
@@ -310,15 +311,22 @@ pub fn executed(run: &Run) -> Vec<MachineRow> {
             ..machine_row(run, measurement)?
         })
     };
-    let mut rows: Vec<MachineRow> = run.measurements.iter().filter_map(row).collect();
+    wasteful_first(run.measurements.iter().filter_map(row).collect())
+}
+
+/// Orders rows by the least part of the lanes that a launch uses at any width; those of a launch stay together.
+fn wasteful_first(rows: Vec<MachineRow>) -> Vec<MachineRow> {
     let launch = |row: &MachineRow| (row.kernel.clone(), parameters_text(&row.parameters, &[]));
-    let mut order: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for row in &rows {
-        let next = order.len();
-        order.entry(launch(row)).or_insert(next);
+    let mut launches: IndexMap<(String, String), Vec<MachineRow>> = IndexMap::new();
+    for row in rows {
+        launches.entry(launch(&row)).or_default().push(row);
     }
-    rows.sort_by_cached_key(|row| (order.get(&launch(row)).copied(), row.width));
-    rows
+    let used = |row: &MachineRow| Some(row.lanes_mean? / f64::from(row.width.lanes()));
+    let least = |rows: &Vec<MachineRow>| rows.iter().filter_map(used).fold(1.0, f64::min);
+    let mut launches: Vec<Vec<MachineRow>> = launches.into_values().collect();
+    launches.sort_by(|a, b| least(a).total_cmp(&least(b)));
+    launches.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.width));
+    launches.into_iter().flatten().collect()
 }
 
 /// The launches of a run whose instructions the hardware counted, in the record's order.
@@ -500,6 +508,44 @@ mod tests {
         let counts: Vec<usize> = stretches(&all).iter().map(|stretch| stretch.count).collect();
         assert_eq!(counts, [2, 1, 1, 1]);
         assert_eq!(operation(Some("@!P0 BRA 0x20")).as_deref(), Some("@!P0 BRA"));
+    }
+
+    #[test]
+    fn launches_that_waste_most_lanes_at_some_width_come_first() {
+        let row = |kernel: &str, width: u32, lanes_mean: Option<f64>| MachineRow {
+            device: format!("radv:navi21/{width}"),
+            driver: String::new(),
+            kernel: kernel.to_owned(),
+            parameters: BTreeMap::new(),
+            width: Width::new(width).unwrap(),
+            source_lanes_mean: None,
+            lanes_mean,
+            lanes_on_mean: None,
+            instructions: 1.0,
+            passes: None,
+            arms: None,
+            code: Vec::new(),
+        };
+        let rows = [
+            ("f/full", 64, Some(64.0)),
+            ("f/no_vector", 32, None),
+            ("f/half", 64, Some(32.0)),
+            ("f/wide", 64, Some(8.0)),
+            ("f/wide", 32, Some(32.0)),
+            ("f/half", 32, Some(16.0)),
+        ];
+        let rows = rows.map(|(kernel, width, lanes)| row(kernel, width, lanes)).to_vec();
+        let order: Vec<(String, u32)> =
+            wasteful_first(rows).into_iter().map(|row| (row.kernel, row.width.lanes())).collect();
+        let expected = [
+            ("f/wide", 32),
+            ("f/wide", 64),
+            ("f/half", 32),
+            ("f/half", 64),
+            ("f/full", 64),
+            ("f/no_vector", 32),
+        ];
+        assert_eq!(order, expected.map(|(kernel, width)| (kernel.to_owned(), width)));
     }
 
     #[test]

@@ -322,6 +322,19 @@ impl DeviceProfile {
         counted.then_some(self.trust)
     }
 
+    /// What is said of the blocks of a dispatch of which its executed machine code has nothing, a sentence each.
+    pub fn unmatched(&self, dispatch: &Dispatch) -> Vec<&str> {
+        let begin = format!("{}: ", dispatch.entry_point);
+        let of_it = |why: &&String| self.executed.is_some() && why.starts_with(&begin);
+        self.counters_missing.iter().filter(of_it).map(String::as_str).collect()
+    }
+
+    /// Whether a sentence of what is missing stands beside the machine code that it is of.
+    pub fn is_beside_code(&self, why: &str) -> bool {
+        let with_code = self.dispatches.iter().filter(|dispatch| dispatch.machine_code.is_some());
+        with_code.into_iter().any(|dispatch| self.unmatched(dispatch).contains(&why))
+    }
+
     /// Returns the figures of a line; `None` if it has no operations.
     pub fn line(&self, number: u32) -> Option<&LineProfile> {
         self.lines.iter().find(|line| line.line == number)

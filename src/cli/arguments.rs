@@ -175,7 +175,8 @@ pub(crate) struct RunArguments {
     /// A folder of families, laid out as the catalogue's own, to choose from as well
     #[arg(help_heading = WHAT, long, value_name = "DIR")]
     pub(crate) shaders: Option<PathBuf>,
-    /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas
+    /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `radv:navi21/64` (AMD's machine code,
+    /// executed without a GPU), `all`; several with commas
     #[arg(help_heading = WHAT, short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
     /// Values of a parameter: `n=4096`, `n=1M`, `form=[sealed,published]`, `n[pow2]=[16:24:4]`
@@ -289,8 +290,9 @@ pub(crate) struct LaunchArguments {
     /// Elements of run-time arrays, an invocation each: 65536, 1e6, 2^20, 1M. Left out, 65536, or fewer where that takes too long
     #[arg(long, value_name = "N", value_parser = count::parse_elements, allow_negative_numbers = true)]
     pub(crate) n: Option<u64>,
-    /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas. The first GPU,
-    /// `sim:32` and `sim:64` where left out
+    /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `radv:navi21/64` (AMD's machine code,
+    /// executed without a GPU, beneath the source's lines), `all`; several with commas. The first GPU, `sim:32` and
+    /// `sim:64` where left out
     #[arg(short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
     /// On the simulator, stop at the first access out of bounds, data race, barrier in divergent flow, or

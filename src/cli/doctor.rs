@@ -12,7 +12,7 @@ use crate::kernel::Catalogue;
 use crate::present::fit::{fold, fold_after};
 use crate::present::{self, terminal_columns};
 use crate::record::{CountersFrom, Device, Packing, Tag, Trust, flag};
-use crate::run::back_end::{OpenOptions, Places, WarmUpRule};
+use crate::run::back_end::{BackEnd, OpenOptions, Places, WarmUpRule};
 use crate::run::backends::BACK_ENDS;
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::run::self_test::{self, CaseResult};
@@ -29,13 +29,14 @@ struct Examined {
 }
 
 impl Examined {
-    /// What the device's counts are worth; `None` if it could not be opened.
+    /// What the device's counts are worth; `None` if it could not be opened, or gives none of a shader's blocks.
     fn trust(&self) -> Option<Trust> {
         let device = self.device.as_ref()?;
         let passed = |cases: &Vec<CaseResult>| cases.iter().all(|case| case.differences.is_empty());
-        Some(if let (false, Some(trust)) = (device.gives().counts, device.trust) {
-            trust
-        } else if device.is_simulator() {
+        if !device.gives().counts {
+            return device.trust;
+        }
+        Some(if device.is_simulator() {
             Trust::Guaranteed
         } else if self.self_test.as_ref().is_ok_and(passed) {
             Trust::Observed
@@ -59,6 +60,49 @@ impl Examined {
     }
 }
 
+/// A back end that executes machine code without hardware: its first device, or why it cannot be opened.
+struct Executes {
+    back_end: &'static BackEnd,
+    device: Result<Device, RunError>,
+}
+
+impl Executes {
+    /// Opens the first device of each such back end, in a child: whether its compiler loads is seen by loading it.
+    fn ask() -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for choice in devices::surveyed() {
+            if all.iter().all(|one| one.back_end.prefix != choice.back_end.prefix) {
+                let opened = choice.worker(&OpenOptions::usual(None), SILENCE_MAX);
+                let device = opened.map(|runner| runner.device().clone());
+                all.push(Self { back_end: choice.back_end, device });
+            }
+        }
+        all
+    }
+
+    /// Whether machine code is compiled here, and what is executed where it is not, a clause.
+    fn summary(&self) -> String {
+        match &self.device {
+            Ok(Device { driver, compiles_nothing: Some(why), .. }) => format!(
+                "nothing compiles machine code here: {why}. The code that lanescope brings is executed ({driver})"
+            ),
+            Ok(Device { driver, .. }) => {
+                format!("{driver} compiles machine code here, which is executed without a GPU")
+            }
+            Err(error) => format!("cannot be opened: {error}"),
+        }
+    }
+
+    fn describe(&self) -> serde_json::Value {
+        let device = self.device.as_ref();
+        let why = match &self.device {
+            Ok(device) => device.compiles_nothing.clone(),
+            Err(error) => Some(error.to_string()),
+        };
+        json!({ "compiles": why.is_none(), "driver": device.ok().map(|device| &device.driver), "error": why })
+    }
+}
+
 /// Why there is no self-test of a device that gives no counts of a shader's blocks.
 const NO_COUNTERS: &str =
     "the shader has no counters here: its machine code is executed and counted";
@@ -71,6 +115,7 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
     let available = Available::ask(&ids);
     let choices = devices::choose(&ids, &available)?;
     let examined: Vec<Examined> = choices.iter().map(|c| examine(c, &catalogue)).collect();
+    let executes = Executes::ask();
     if arguments.json {
         let all: Vec<_> = examined.iter().map(describe).collect();
         let mut document = json!({ "devices": all });
@@ -87,19 +132,15 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
                 Places::Form { .. } => {}
             }
         }
+        for one in &executes {
+            document[one.back_end.prefix] = one.describe();
+        }
         serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         writeln!(out)?;
     } else {
-        show(&available, &examined, terminal_columns(), out)?;
+        show(&available, &executes, &examined, terminal_columns(), out)?;
         if !available.has_adapters() {
             writeln!(out, "{}", devices::install_text())?;
-        }
-        for back_end in &BACK_ENDS {
-            if let Places::Form { missing, .. } = back_end.places
-                && let Some(missing) = missing()
-            {
-                writeln!(out, "{}", fold(&missing, "  ", terminal_columns()))?;
-            }
         }
     }
     if examined.iter().all(|examined| examined.device.is_none()) {
@@ -141,6 +182,7 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
 /// Prints what was found, on a terminal of so many columns.
 fn show(
     available: &Available,
+    executes: &[Executes],
     examined: &[Examined],
     columns: Option<usize>,
     out: &mut impl Write,
@@ -154,6 +196,9 @@ fn show(
     writeln!(out)?;
     for (back_end, listing) in available.listings().filter(|(_, listing)| listing.path.is_some()) {
         writeln!(out, "{}:\n{}\n", back_end.name, fold(&listing.summary(back_end), "  ", columns))?;
+    }
+    for one in executes {
+        writeln!(out, "{}:\n{}\n", one.back_end.name, fold(&one.summary(), "  ", columns))?;
     }
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
     write!(out, "{}", present::devices(&devices).to_screen(columns))?;
@@ -265,6 +310,7 @@ mod tests {
     use crate::fixtures;
     use crate::present::tests::on_every_terminal;
     use crate::program::Construct;
+    use crate::record::Gives;
 
     /// A case of the self-test, with what differs.
     fn case(name: &str, differences: &[&str]) -> CaseResult {
@@ -299,11 +345,48 @@ mod tests {
             .collect()
     }
 
+    /// A compiler that is there, one that is not, and a back end that cannot be opened.
+    fn executes() -> Vec<Executes> {
+        let device = fixtures::run().devices.into_iter().next().expect("one at least");
+        let device = Device { driver: "radv Mesa 0.0".to_owned(), ..device };
+        let why = Some("there is no Vulkan library".to_owned());
+        let driver = format!("{}, brought with lanescope", device.driver);
+        let brought = Device { compiles_nothing: why, driver, ..device.clone() };
+        let lost = RunError::new(RunErrorKind::DeviceLost, "the driver ended its process");
+        let back_end = devices::surveyed().next().expect("one at least").back_end;
+        let all = [Ok(device), Ok(brought), Err(lost)];
+        all.into_iter().map(|device| Executes { back_end, device }).collect()
+    }
+
+    #[test]
+    fn what_executes_machine_code_is_told_in_json() {
+        let said: Vec<_> = executes().iter().map(Executes::describe).collect();
+        let of = |field: &str| said.iter().map(|one| one[field].clone()).collect::<Vec<_>>();
+        assert_eq!(of("compiles"), [true, false, false]);
+        let driver = "radv Mesa 0.0";
+        assert_eq!(
+            of("driver"),
+            [json!(driver), json!(format!("{driver}, brought with lanescope")), json!(null)]
+        );
+        assert_eq!(of("error")[..2], [json!(null), json!("there is no Vulkan library")]);
+        assert!(of("error")[2].to_string().contains("the driver ended its process"));
+    }
+
+    #[test]
+    fn counts_of_machine_code_have_no_trust_in_a_shaders_counters() {
+        let mut found = found().swap_remove(0);
+        let device = found.device.as_mut().expect("opened");
+        device.gives = Some(Gives { counts: false, ..device.gives() });
+        device.trust = None;
+        assert_eq!(found.trust(), None);
+        assert!(device_lines(&found).iter().all(|line| !line.starts_with("counts: ")));
+    }
+
     #[test]
     fn what_was_found_on_every_terminal() {
         let shown = |columns: Option<usize>| {
             let mut out = Vec::new();
-            show(&Available::made_up(), &found(), columns, &mut out).expect("written");
+            show(&Available::made_up(), &executes(), &found(), columns, &mut out).expect("written");
             String::from_utf8(out).expect("a text")
         };
         insta::assert_snapshot!("doctor", on_every_terminal(shown));

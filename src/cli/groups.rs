@@ -264,23 +264,11 @@ fn sweeps(
         if sweep.axes.keys().all(|name| point.contains_key(name)) {
             continue;
         }
-        let mut points = vec![point.clone()];
-        for (name, values) in sweep.axes.iter().filter(|(name, _)| !point.contains_key(*name)) {
-            let with = |point: &BTreeMap<String, Value>, value: &Value| {
-                let mut more = point.clone();
-                more.insert(name.clone(), value.clone());
-                more
-            };
-            points = points
-                .iter()
-                .flat_map(|point| values.iter().map(|value| with(point, value)))
-                .collect();
-        }
         let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
         let apart: BTreeMap<_, _> =
             point.iter().filter(|(name, _)| !compared.contains(name.as_str())).collect();
         let own = format!("{} {group} {apart:?}", kernel.id);
-        all.extend(points.into_iter().map(|point| {
+        all.extend(sweep.points(point).into_iter().map(|point| {
             let beside = || {
                 let mut point = point.clone();
                 point.retain(|name, _| shared(name));

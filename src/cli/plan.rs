@@ -493,6 +493,9 @@ mod tests {
     use crate::cli::arguments::{Arguments, Command};
     use crate::record::{Measurement, Source};
     use crate::run::backends;
+    use crate::run::launched::programs;
+    use crate::run::radv::compiled::ToCompile;
+    use crate::run::radv::{Place, brought};
     use crate::run::session::Phase;
     use crate::units::Width;
 
@@ -566,6 +569,47 @@ mod tests {
             assert_eq!(heard.sentences.len(), devices, "{:?}", heard.sentences);
             assert!(heard.sentences[0].starts_with("sim:4: match/all is not available"));
         }
+    }
+
+    #[test]
+    fn code_is_brought_for_all_machine_code_that_the_main_job_executes() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let wanted = brought::wanted().unwrap();
+        let gpus = devices::choose(&["wgpu:0".to_owned()], &Available::made_up()).unwrap();
+        let mut launched = 0;
+        for (quick, gpus) in
+            [(true, &gpus[..0]), (true, &gpus), (false, &gpus[..0]), (false, &gpus)]
+        {
+            let line = if quick { "--device sim:32 --quick" } else { "--device sim:32" };
+            let mut plan = planned(&catalogue, line).unwrap();
+            // As it is where no device is named, which would ask drivers.
+            (plan.surveys, plan.simulates_beside) = (true, true);
+            plan.devices.extend(gpus.iter().cloned().chain(devices::surveyed()));
+            for device in devices::surveyed() {
+                let id = device.id();
+                let (_, place) = id.split_once(':').unwrap();
+                let (place, sizes) =
+                    (Place::parse(place).unwrap(), plan.sizes(&device, !gpus.is_empty()));
+                let able: Vec<&Kernel> =
+                    plan.kernels.iter().copied().filter(|k| device.speaks(k.language)).collect();
+                for launch in
+                    groups::groups(&able, &plan.points, sizes, plan.seed).unwrap().concat()
+                {
+                    for program in programs(&launch).unwrap().iter() {
+                        let bindings = program.bindings().unwrap();
+                        let key = ToCompile::new(program, &bindings, &launch).unwrap().key(place);
+                        assert!(
+                            wanted.contains_key(&key),
+                            "{id}: {} {:?}",
+                            launch.kernel,
+                            launch.parameters
+                        );
+                        launched += 1;
+                    }
+                }
+            }
+        }
+        assert!(launched > 100, "{launched}");
     }
 
     #[test]

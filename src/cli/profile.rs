@@ -497,7 +497,11 @@ fn finish(
     for measurement in &run.measurements {
         complain(measurement, stderr)?;
     }
-    tell_missing(run, stderr)?;
+    let beside_code = |id: &str, why: &str| {
+        let mut devices = profiles.iter().flat_map(|profile| &profile.devices);
+        devices.any(|device| device.column.device == id && device.is_beside_code(why))
+    };
+    tell_missing(run, beside_code, stderr)?;
     for violation in &violations {
         writeln!(stderr, "--fail-on: {violation}")?;
     }

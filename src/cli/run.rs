@@ -76,7 +76,7 @@ fn finish(
     for measurement in &run.measurements {
         complain(measurement, stderr)?;
     }
-    tell_missing(run, stderr)?;
+    tell_missing(run, |_, _| false, stderr)?;
     Ok(exit(recording))
 }
 
@@ -95,11 +95,17 @@ pub(super) fn complain(measurement: &Measurement, stderr: &mut impl Write) -> Re
     Ok(())
 }
 
-/// Says why hardware counters that were asked for are not there, each reason once a device.
-pub(super) fn tell_missing(run: &Run, stderr: &mut impl Write) -> Result<(), Failure> {
+/// Says why hardware counters that were asked for are not there, each reason once a device, but for what is said
+/// of it elsewhere.
+pub(super) fn tell_missing(
+    run: &Run,
+    elsewhere: impl Fn(&str, &str) -> bool,
+    stderr: &mut impl Write,
+) -> Result<(), Failure> {
     let mut told = Vec::new();
     for measurement in &run.measurements {
-        for why in &measurement.counters_missing {
+        let here = |why: &&String| !elsewhere(&measurement.device, why);
+        for why in measurement.counters_missing.iter().filter(here) {
             let line = format!("{}: {why}", measurement.device);
             if !told.contains(&line) {
                 writeln!(stderr, "{line}")?;

@@ -353,6 +353,26 @@ pub struct Sweep {
     pub simulator_only: bool,
 }
 
+impl Sweep {
+    /// The points of the sweep beside what was chosen: every combination of the values of the axes that `chosen`
+    /// leaves open.
+    pub fn points(&self, chosen: &BTreeMap<String, Value>) -> Vec<BTreeMap<String, Value>> {
+        let mut points = vec![chosen.clone()];
+        for (name, values) in self.axes.iter().filter(|(name, _)| !chosen.contains_key(*name)) {
+            let with = |point: &BTreeMap<String, Value>, value: &Value| {
+                let mut more = point.clone();
+                more.insert(name.clone(), value.clone());
+                more
+            };
+            points = points
+                .iter()
+                .flat_map(|point| values.iter().map(|value| with(point, value)))
+                .collect();
+        }
+        points
+    }
+}
+
 /// A parameter's default.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]

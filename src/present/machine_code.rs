@@ -60,7 +60,7 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
             Cell::text(code),
         ]);
     }
-    table.folded_are = "of other launches";
+    table.folded_are = "of launches that waste fewer lanes";
     table.notes.push(PASSES.to_owned());
     table.notes.push(analyze::machine::arms_note(&ARMS));
     Some(table)

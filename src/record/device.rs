@@ -139,6 +139,10 @@ pub struct Device {
     /// (lavapipe); absent where not.
     #[serde(default, skip_serializing_if = "is_false")]
     pub uniform_buffers_as_storage: bool,
+    /// Why nothing compiles machine code for it here, so that what lanescope brings is executed, a clause; absent
+    /// where something does, and for devices whose own drivers do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiles_nothing: Option<String>,
     /// How 2D and 3D workgroups are cut into subgroups; `null` or absent where it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,

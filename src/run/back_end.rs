@@ -76,8 +76,6 @@ pub enum Places {
         meaning: [&'static str; 2],
         /// Whether a place is of the form; where not, why, in a clause where there is more to say.
         check: fn(&str) -> Result<(), Option<String>>,
-        /// What this machine lacks for it, a sentence; `None` where nothing is missing.
-        missing: fn() -> Option<String>,
     },
 }
 

@@ -82,6 +82,7 @@ impl SimulatorRunner {
             fma_fused: Some(true),
             loop_limit: None,
             uniform_buffers_as_storage: false,
+            compiles_nothing: None,
             packing: Some(Packing::Linear),
             trust: Some(Trust::Guaranteed),
             self_test: Vec::new(),

@@ -53,17 +53,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn points(kernel: &Kernel) -> Vec<Point> {
     let mut all = vec![Point::new()];
     for sweep in kernel.description.sweeps.iter().filter(|sweep| !sweep.gpu_only) {
-        let mut points = vec![Point::new()];
-        for (name, values) in &sweep.axes {
-            let with = |point: &Point, value: &Value| {
-                let mut more = point.clone();
-                more.insert(name.clone(), value.clone());
-                more
-            };
-            points =
-                points.iter().flat_map(|point| values.iter().map(|v| with(point, v))).collect();
-        }
-        all.extend(points);
+        all.extend(sweep.points(&Point::new()));
     }
     for point in &mut all {
         let small = [("work", 8), ("decisions", 2), ("inner", 1)];

@@ -85,6 +85,7 @@ impl Lockstep {
             fma_fused: Some(true),
             loop_limit: None,
             uniform_buffers_as_storage: false,
+            compiles_nothing: None,
             packing: None,
             trust: None,
             self_test: Vec::new(),

@@ -41,25 +41,14 @@ fn kernels(catalogue: &Catalogue) -> Vec<&Kernel> {
 
 pub(crate) type Point = BTreeMap<String, Value>;
 
-/// Every point of a kernel's sweeps, on a grid that is large enough for what is random to even out.
+/// Every point of a kernel's sweeps: where something is random, on a grid that is large enough for it to even out.
 fn points(kernel: &Kernel) -> Vec<Point> {
     let mut all: Vec<Point> = Vec::new();
     for sweep in &kernel.description.sweeps {
-        let mut points = vec![Point::new()];
-        for (name, values) in &sweep.axes {
-            let with = |point: &Point, value: &Value| {
-                let mut more = point.clone();
-                more.insert(name.clone(), value.clone());
-                more
-            };
-            points = points
-                .iter()
-                .flat_map(|point| values.iter().map(|value| with(point, value)))
-                .collect();
-        }
-        for mut point in points {
+        for mut point in sweep.points(&Point::new()) {
             if kernel.description.parameters.contains_key("n") {
-                point.insert("n".to_owned(), Value::Integer(15 << 15));
+                let even = if may_be_random(kernel, &point) { 15 << 15 } else { 15 << 11 };
+                point.insert("n".to_owned(), Value::Integer(even));
             }
             let random = point.contains_key("wavelength");
             point.insert("work".to_owned(), Value::Integer(if random { 16 } else { 2 }));
@@ -73,8 +62,11 @@ fn points(kernel: &Kernel) -> Vec<Point> {
 
 /// Whether a launch's counts depend on random inputs.
 fn is_random(kernel: &Kernel, launch: &Launch) -> bool {
-    kernel.name() == "trips"
-        || launch.parameters.get("offset") == Some(&Value::Name("random".into()))
+    may_be_random(kernel, &launch.parameters)
+}
+
+fn may_be_random(kernel: &Kernel, point: &Point) -> bool {
+    kernel.name() == "trips" || point.get("offset") == Some(&Value::Name("random".into()))
 }
 
 /// What a launch's first dispatch runs.

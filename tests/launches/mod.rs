@@ -313,7 +313,7 @@ fn runs(catalogue: &Catalogue) -> BTreeMap<String, String> {
             let mut points = kernel.points(&Point::new());
             for sweep in &kernel.description.sweeps {
                 if class == DeviceClass::Gpu || !sweep.gpu_only {
-                    points.extend(product(&sweep.axes));
+                    points.extend(sweep.points(&Point::new()));
                 }
             }
             let family = launches.entry(format!("run {} {name}", kernel.family())).or_default();
@@ -328,19 +328,6 @@ fn runs(catalogue: &Catalogue) -> BTreeMap<String, String> {
         (name, format!("{} {}", all.len(), digest(&joined.join(" "))))
     };
     launches.into_iter().map(text_of).collect()
-}
-
-fn product(axes: &BTreeMap<String, Vec<Value>>) -> Vec<Point> {
-    let mut points = vec![Point::new()];
-    for (name, values) in axes {
-        let with = |point: &Point, value: &Value| {
-            let mut more = point.clone();
-            more.insert(name.clone(), value.clone());
-            more
-        };
-        points = points.iter().flat_map(|p| values.iter().map(|v| with(p, v))).collect();
-    }
-    points
 }
 
 fn families_hold() {
@@ -401,8 +388,11 @@ fn records_hold() {
                 renamed.insert(old.kernel.clone());
             }
         }
-        let rows = |run: &Run| compare(run, run, false).rows.len();
-        assert_eq!(rows(&run), rows(&renewed));
+        // What is called as it was compares as it did.
+        if run.measurements != renewed.measurements {
+            let rows = |run: &Run| compare(run, run, false).rows.len();
+            assert_eq!(rows(&run), rows(&renewed));
+        }
     }
     assert!(read > 20, "{read} records");
     let families = catalogue.families().flat_map(|(_, family)| &family.renamed);

@@ -58,6 +58,9 @@ pub(super) fn code(profile: &Profile, device: &DeviceProfile, look: Look) -> Str
         );
         text += &look.heading(&title);
         text += &arms(dispatch, look);
+        for why in device.unmatched(dispatch) {
+            text += &format!("{}\n", fold(&format!("{why}."), "  ", look.columns));
+        }
         let on = if machine::has_predicates(code) { " lanes not predicated off," } else { "" };
         let how = format!("offset, executions, lanes an execution,{on} instruction");
         text += &format!("{}\n", look.faint(&fold(&how, "  ", look.columns)));

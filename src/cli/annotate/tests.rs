@@ -3,7 +3,7 @@
 use super::*;
 use crate::analyze::{advice_of, profiles};
 use crate::fixtures::{DEMO, random_words, simulated};
-use crate::record::Run;
+use crate::record::{Counter, Run};
 
 const PLAIN: Look = Look { columns: None, colour: false };
 
@@ -262,6 +262,26 @@ fn instructions_without_texts_say_how_to_get_them() {
     code.instructions.iter_mut().for_each(|instruction| instruction.text = None);
     let text = machine_code(&profiles(&run)[0], true, PLAIN);
     assert!(text.contains("pip install nvidia-cuda-nvdisasm") && text.contains("  0x0010  "));
+}
+
+#[test]
+fn what_executed_code_has_nothing_of_is_told_with_the_code() {
+    let mut run = counted_by_hardware();
+    let counter = |name: &str| Counter {
+        name: name.to_owned(),
+        value: 64.0,
+        unit: "instruction".to_owned(),
+        description: "made up, code 0123abcd".to_owned(),
+    };
+    let names = ["valu_instructions", "valu_lanes", "valu_passes_min", "valu_passes_max"];
+    let measurement = &mut run.measurements[0];
+    let why = format!("{}: nothing ran as lines 3, 4", measurement.dispatches[0].entry_point);
+    measurement.counters = names.map(counter).to_vec();
+    measurement.counters_missing = vec![why.clone(), "the disk is full".to_owned()];
+    let profile = &profiles(&run)[0];
+    assert!(machine_code(profile, true, PLAIN).contains(&format!("{why}.\n")));
+    assert!(profile.devices[0].is_beside_code(&why));
+    assert!(!profile.devices[0].is_beside_code("the disk is full"));
 }
 
 #[test]

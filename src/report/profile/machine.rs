@@ -112,10 +112,8 @@ pub(super) fn codes(profile: &Profile) -> Vec<CodeText> {
         for dispatch in &device.dispatches {
             let Some(code) = &dispatch.machine_code else { continue };
             let (label, of) = (&device.column.label, machine::code_text(code, &device.driver));
-            let begin = format!("{}: ", dispatch.entry_point);
-            let of_it = |why: &&String| device.executed.is_some() && why.starts_with(&begin);
             let missing: Vec<String> =
-                device.counters_missing.iter().filter(of_it).cloned().collect();
+                device.unmatched(dispatch).into_iter().map(str::to_owned).collect();
             let arms = machine::arm_lines(dispatch);
             if !(arms.is_empty() && missing.is_empty()) {
                 all.push(CodeText {

@@ -323,6 +323,7 @@ fn open(number: usize, assembles: bool, probed: bool) -> Result<(CudaDevice, Dev
         fma_fused: None,
         loop_limit: None,
         uniform_buffers_as_storage: false,
+        compiles_nothing: None,
         packing: None,
         trust: None,
         self_test: Vec::new(),

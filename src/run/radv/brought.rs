@@ -180,20 +180,8 @@ fn points(kernel: &Kernel) -> Vec<BTreeMap<String, Value>> {
     let mut points = kernel.points(&BTreeMap::new());
     let sweeps = kernel.description.sweeps.iter();
     let taken = sweeps.filter(|sweep| !sweep.gpu_only && !sweep.simulator_only);
-    for sweep in taken.filter(|_| kernel.description.in_default_set) {
-        let mut all = vec![BTreeMap::new()];
-        for (name, values) in &sweep.axes {
-            let with = |point: &BTreeMap<String, Value>| {
-                let one = (point.clone(), name.clone());
-                values.iter().map(move |value| {
-                    let (mut point, name) = one.clone();
-                    point.insert(name, value.clone());
-                    point
-                })
-            };
-            all = all.iter().flat_map(with).collect();
-        }
-        points.extend(all);
+    if kernel.description.in_default_set {
+        points.extend(taken.flat_map(|sweep| sweep.points(&BTreeMap::new())));
     }
     points
 }

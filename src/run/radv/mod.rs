@@ -66,12 +66,6 @@ pub fn environment(family: &str) -> Result<Vec<(String, String)>, String> {
     ])
 }
 
-/// What this machine lacks to compile for AMD's GPUs; nothing where it can.
-pub(super) fn missing() -> Option<String> {
-    let why = environment(FAMILIES.first()?).err()?;
-    Some(format!("radv compiles nothing here: {why}; the code that lanescope brings is executed"))
-}
-
 /// [`environment`] of the family of a place.
 pub(super) fn environment_of(place: &str) -> Result<Vec<(String, String)>, String> {
     let family = place.split('/').next().unwrap_or(place);

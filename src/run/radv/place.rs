@@ -8,6 +8,9 @@ use crate::units::Width;
 /// The families whose code is executed.
 pub const FAMILIES: [&str; 1] = ["navi21"];
 
+/// What else each of them is called.
+const ALSO: [&str; 1] = ["RDNA 2, gfx1030"];
+
 /// What a place gives: its counts are of instructions, not of a shader's own counters, and there is
 /// no time.
 pub const GIVES: Gives = Gives { counts: false, times: false, counters: false, code: true };
@@ -48,6 +51,10 @@ impl std::fmt::Display for Place {
 pub(super) fn family_of(name: &str) -> Result<&'static str, String> {
     let found = FAMILIES.iter().find(|family| **family == name);
     found.copied().ok_or_else(|| {
-        format!("code for {name:?} is not executed; these are: {}", FAMILIES.join(", "))
+        let each = FAMILIES.iter().zip(ALSO).map(|(family, also)| format!("{family} ({also})"));
+        format!(
+            "code for {name:?} is not executed; that for these is: {}",
+            each.collect::<Vec<_>>().join(", ")
+        )
     })
 }

@@ -76,7 +76,7 @@ impl RadvRunner {
     /// [`RunErrorKind::NoDevice`] where neither is there.
     pub fn open(place: Place) -> Result<Self, RunError> {
         let (source, made_with) = CodeSource::open(place)?;
-        Ok(Self::new(place, source, &made_with))
+        Ok(Self::new(place, source, made_with))
     }
 
     /// Opens a place whose code is what lanescope brings.
@@ -87,11 +87,12 @@ impl RadvRunner {
     pub fn open_brought(place: Place) -> Result<Self, RunError> {
         let (source, made_with) = CodeSource::brought(place, "none was asked".to_owned())
             .map_err(|why| RunError::new(RunErrorKind::NoDevice, why))?;
-        Ok(Self::new(place, source, &made_with))
+        Ok(Self::new(place, source, made_with))
     }
 
-    fn new(place: Place, source: CodeSource, made_with: &str) -> Self {
-        let device = device(place, made_with);
+    fn new(place: Place, source: CodeSource, driver: String) -> Self {
+        let compiles_nothing = source.brought_because().map(str::to_owned);
+        let device = Device { driver, compiles_nothing, ..device(place) };
         Self {
             device,
             place,
@@ -495,7 +496,8 @@ fn limited(launch: &Launch, error: amd::DispatchError, which: LimitOf, limit: u6
     RunError::new(RunErrorKind::StepLimit, message).with_limit(which, limit)
 }
 
-fn device(place: Place, driver: &str) -> Device {
+/// What a place is, but for what gives its code.
+fn device(place: Place) -> Device {
     let Place { family, wave } = place;
     Device {
         id: format!("radv:{place}"),
@@ -503,7 +505,7 @@ fn device(place: Place, driver: &str) -> Device {
         gives: Some(GIVES),
         name: format!("{family}, waves of {wave}, executed without hardware"),
         vendor: "AMD".to_owned(),
-        driver: driver.to_owned(),
+        driver: String::new(),
         backend: Backend::Radv,
         cpu_driver: false,
         subgroup_width_min: Some(wave),
@@ -518,6 +520,7 @@ fn device(place: Place, driver: &str) -> Device {
         fma_fused: Some(true),
         loop_limit: None,
         uniform_buffers_as_storage: false,
+        compiles_nothing: None,
         packing: Some(Packing::Linear),
         trust: None,
         self_test: Vec::new(),

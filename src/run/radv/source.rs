@@ -82,6 +82,15 @@ impl CodeSource {
         Self { place, origin, kept: Mutex::default() }
     }
 
+    /// Why nothing compiles and what lanescope brings is executed; `None` where a driver compiles.
+    pub(super) fn brought_because(&self) -> Option<&str> {
+        match &self.origin {
+            #[cfg(target_os = "linux")]
+            Origin::Driver(_) => None,
+            Origin::Brought(_, why) => Some(why),
+        }
+    }
+
     /// The code of an entry point.
     ///
     /// # Errors

@@ -79,6 +79,7 @@ impl WgpuRunner {
             fma_fused: None,
             loop_limit: None,
             uniform_buffers_as_storage: gpu.uniforms_as_storage,
+            compiles_nothing: None,
             packing: None,
             trust: None,
             self_test: Vec::new(),
