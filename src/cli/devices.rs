@@ -210,6 +210,11 @@ impl Available {
         self.listings().any(|(_, listing)| !listing.faults.is_empty())
     }
 
+    /// Whether drivers were asked for the devices that are used where none is named, and have none.
+    pub(crate) fn lacks_adapters(&self) -> bool {
+        self.listings().any(|(back_end, _)| is_default(back_end)) && !self.has_adapters()
+    }
+
     /// Whether some driver's device is there, and be it one that is left out.
     pub(crate) fn has_adapters(&self) -> bool {
         let mut defaults = self.listings().filter(|(back_end, _)| is_default(back_end));
@@ -360,23 +365,26 @@ pub(crate) fn choose_for_profile(
 
 /// What stands beside every run: the simulator at 32 and 64.
 fn usual() -> impl Iterator<Item = Choice> {
-    BACK_ENDS.iter().flat_map(|back_end| {
-        let places = match &back_end.places {
-            Places::Form { usual, .. } => *usual,
-            Places::Listed { .. } => &[],
-        };
-        places.iter().map(|place| Choice::from_form(back_end, place))
+    of_forms(|places| match places {
+        Places::Form { usual, .. } => usual,
+        Places::Listed { .. } => &[],
+    })
+}
+
+/// The devices at places of back ends whose places have a form.
+fn of_forms(
+    places: impl Fn(&'static Places) -> &'static [&'static str],
+) -> impl Iterator<Item = Choice> {
+    BACK_ENDS.iter().flat_map(move |back_end| {
+        places(&back_end.places).iter().map(|place| Choice::from_form(back_end, place))
     })
 }
 
 /// What the main job executes beside those where no device is named: AMD's machine code at both wave sizes.
 pub(super) fn surveyed() -> impl Iterator<Item = Choice> {
-    BACK_ENDS.iter().flat_map(|back_end| {
-        let places = match &back_end.places {
-            Places::Form { surveyed, .. } => *surveyed,
-            Places::Listed { .. } => &[],
-        };
-        places.iter().map(|place| Choice::from_form(back_end, place))
+    of_forms(|places| match places {
+        Places::Form { surveyed, .. } => surveyed,
+        Places::Listed { .. } => &[],
     })
 }
 
@@ -567,7 +575,11 @@ mod tests {
         assert!(said(&available, false).contains(words), "{}", said(&available, false));
         available.listings[0].1.devices.pop();
         assert!(said(&available, false).contains("none of those that are here works"));
+        assert!(!available.lacks_adapters());
+        available.listings[0].1.devices.clear();
+        assert!(available.lacks_adapters());
         available.listings.clear();
+        assert!(!available.lacks_adapters());
         let nothing = said(&available, false);
         assert!(nothing.contains("there is none.") && nothing.contains("To get a Vulkan driver"));
     }

@@ -139,8 +139,8 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
         writeln!(out)?;
     } else {
         show(&available, &executes, &examined, terminal_columns(), out)?;
-        if !available.has_adapters() {
-            writeln!(out, "{}", devices::install_text())?;
+        if available.lacks_adapters() {
+            writeln!(out, "\n{}", devices::install_text())?;
         }
     }
     if examined.iter().all(|examined| examined.device.is_none()) {

@@ -74,9 +74,10 @@ fn a_device_that_failed_has_a_card_and_no_column() {
     assert!(page.contains("<th>sim:32</th>") && !page.contains("<th>sim:64</th>"));
     // A run without any counts still makes a page.
     run.measurements[0].dispatches.clear();
-    assert!(
-        page_of(&run).contains("no device here counted them. <code>--device sim:32</code> does.")
-    );
+    let page = page_of(&run);
+    assert!(page.contains("no device here counted them. <code>--device sim:32</code> does."));
+    assert!(page.contains("No device here counted the blocks"), "instead of what bars mean");
+    assert!(!page.contains("class=\"legend\""));
 }
 
 #[test]
