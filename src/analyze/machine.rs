@@ -136,12 +136,13 @@ fn short_hash(hash: &str) -> String {
     hash.chars().take(8).collect()
 }
 
-/// What became of each arm and loop of a dispatch, with its line: `line 24, if: skipped`.
+/// What became of each arm and loop of a dispatch, with its line: `line 24, if: skipped`. The arms of a `switch` are
+/// numbered as they stand in it.
 pub fn arm_lines(dispatch: &Dispatch) -> Vec<String> {
     let word = |arm: &Arm| match arm.part {
         ConstructPart::IfAccept => "if".to_owned(),
         ConstructPart::IfReject => "else".to_owned(),
-        ConstructPart::SwitchCase => format!("case {} of the switch", arm.case + 1),
+        ConstructPart::SwitchCase => format!("arm {} of the switch", arm.case + 1),
         ConstructPart::LoopBody | ConstructPart::LoopContinuing => "loop".to_owned(),
     };
     let mut arms = arms(dispatch).unwrap_or_default();
@@ -156,7 +157,7 @@ pub fn arms_note(outcomes: &[ArmOutcome]) -> String {
     let each = outcomes.iter().map(|outcome| format!("{}, {}", outcome.name(), outcome.meaning()));
     format!(
         "Arms and loops: {}. These words are read off the counts of each launch: with other data the same code may \
-         get others.",
+         get others, and which of several arms with equal counts is which is told by their order, perhaps wrongly.",
         each.collect::<Vec<_>>().join("; ")
     )
 }
@@ -202,6 +203,10 @@ pub struct ExecutedCode {
     pub passes_min: u64,
     /// Passes of 32 lanes where none is.
     pub passes_max: u64,
+    /// Instructions by kind, in the order of the record: a name such as `valu`, and how many waves executed.
+    pub kinds: Vec<(String, u64)>,
+    /// Turns of the local data share, at least, in which words of one bank were had one after the other.
+    pub conflicts_min: u64,
 }
 
 impl ExecutedCode {
@@ -211,7 +216,11 @@ impl ExecutedCode {
         let value = |name: &str| find_value(&measurement.counters, name);
         let vector = value("valu_instructions")?;
         let counters = measurement.counters.iter();
-        let issued = counters.filter(|counter| counter.name.ends_with("_instructions"));
+        let kind = |counter: &Counter| {
+            let name = counter.name.strip_suffix("_instructions")?;
+            Some((name.to_owned(), whole(counter.value)))
+        };
+        let kinds: Vec<(String, u64)> = counters.filter_map(kind).collect();
         // Every counter says which code it is of, as its last words.
         let said = measurement.counters.first()?.description.rsplit_once(", code ")?.1;
         let mut code: Vec<String> = Vec::new();
@@ -225,10 +234,12 @@ impl ExecutedCode {
             width: measurement.subgroup_width?,
             driver: device.driver.clone(),
             code,
-            instructions: whole(issued.map(|counter| counter.value).sum()),
+            instructions: kinds.iter().map(|(_, count)| count).sum(),
             active_lanes_mean: value("valu_lanes").filter(|_| vector > 0.0).map(|all| all / vector),
             passes_min: whole(value("valu_passes_min")?),
             passes_max: whole(value("valu_passes_max")?),
+            kinds,
+            conflicts_min: value("lds_conflicts_min").map_or(0, whole),
         })
     }
 
@@ -244,11 +255,33 @@ impl ExecutedCode {
             format!("{} of {} lanes on in vector instructions, ", text::lanes(mean), self.width)
         });
         format!(
-            "machine code, executed without hardware: {lanes}{} instructions, {} ({})",
+            "machine code, executed without hardware: {lanes}{} instructions, {}; by kind: {} ({})",
             grouped_text(self.instructions.into()),
             self.passes_text(),
+            self.kinds_text(),
             self.of()
         )
+    }
+
+    /// Its instructions by kind, a clause: `VALU 1,024, SALU 512, LDS 96 (at least 32 turns for conflicts of banks)`.
+    pub fn kinds_text(&self) -> String {
+        let conflicts = match self.conflicts_min {
+            0 => String::new(),
+            1 => " (at least 1 turn for conflicts of banks)".to_owned(),
+            turns => {
+                format!(" (at least {} turns for conflicts of banks)", grouped_text(turns.into()))
+            }
+        };
+        let kind = |(name, count): &(String, u64)| {
+            let conflicts = if name == "lds" { conflicts.as_str() } else { "" };
+            let name = match name.as_str() {
+                "branch" | "wait" => name.clone(),
+                unit => unit.to_uppercase(),
+            };
+            format!("{name} {}{conflicts}", grouped_text((*count).into()))
+        };
+        let some = self.kinds.iter().filter(|(_, count)| *count > 0);
+        some.map(kind).collect::<Vec<_>>().join(", ")
     }
 
     /// Its passes: one number, or the least and the most.

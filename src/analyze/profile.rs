@@ -205,7 +205,7 @@ impl DeviceProfile {
 
     /// Whether the device left a loop by itself, or may have.
     pub fn is_cut_off(&self) -> bool {
-        [Tag::LoopCutOff, Tag::LoopMayBeCutOff].iter().any(|tag| flag::has(&self.flags, tag))
+        is_cut_off(&self.flags)
     }
 }
 
@@ -507,8 +507,13 @@ fn time(run: &Run, measurement: &Measurement) -> Option<ProfileTime> {
     })
 }
 
-/// Says what a device's counts of a shader are worth: as the self-test judges the shader's forms of
-/// control flow, or, in older records, the device as a whole.
+fn is_cut_off(flags: &[Flag]) -> bool {
+    [Tag::LoopCutOff, Tag::LoopMayBeCutOff].iter().any(|tag| flag::has(flags, tag))
+}
+
+/// Says what a device's counts of a shader are worth: those of a loop that the driver cut off nothing that a
+/// self-test says, else as that judges the shader's forms of control flow, or, in older records, the device as a
+/// whole.
 fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     let of_shader = measurement.trust.as_ref().map(|judged| judged.trust);
     if device.is_some_and(Device::is_simulator) {
@@ -519,6 +524,8 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
             () if decides(&measurement.made_up) => Trust::GeneratedData,
             () => Trust::Guaranteed,
         }
+    } else if is_cut_off(&measurement.flags) {
+        Trust::CutOff
     } else if measurement.method == Some(Method::Estimated) {
         Trust::Estimated
     } else {

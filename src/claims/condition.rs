@@ -85,11 +85,11 @@ fn counts_text(points: &[(&Point, bool)]) -> String {
 /// A point's parameters and device.
 pub(super) fn place(point: &Point) -> String {
     let parameters = crate::analyze::parameters_text(&point.parameters, &[]);
-    if parameters.is_empty() {
-        point.device.clone()
-    } else {
-        format!("{parameters} on {}", point.device)
-    }
+    let device = match point.code.as_str() {
+        "" => point.device.clone(),
+        code => format!("{}: {code}", point.device),
+    };
+    if parameters.is_empty() { device } else { format!("{parameters} on {device}") }
 }
 
 /// What all points have: what says most about machines first, but what a driver decides by device first.

@@ -72,6 +72,8 @@ pub struct Point {
     pub device: String,
     /// Its id in the record.
     pub device_id: String,
+    /// What machine code it is of that was executed without its hardware: driver, waves and hash; else empty.
+    pub code: String,
     /// What kind of device it is, such as `GPUs`.
     pub kind: &'static str,
     /// What it was reached through, such as `Vulkan`.
@@ -181,6 +183,8 @@ fn point(record: &Record, device: &Device, measurement: &Measurement, value: [f6
         parameters: measurement.parameters.clone(),
         device: label,
         device_id: device.id.clone(),
+        code: code::ExecutedCode::new(&record.run, measurement)
+            .map_or_else(String::new, |found| found.of()),
         kind: kind(device),
         interface: device.backend.name(),
         record: record.name.clone(),

@@ -705,6 +705,7 @@ fn point<const N: usize>(value: f64, parameters: [(&str, i64); N]) -> Point {
         parameters: parameters.map(|(name, of)| (name.to_owned(), Value::Integer(of))).into(),
         device: "A".to_owned(),
         device_id: "wgpu:0".to_owned(),
+        code: String::new(),
         kind: "GPUs",
         interface: "Vulkan",
         record: String::new(),

@@ -188,6 +188,7 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
             | Trust::Estimated
             | Trust::OneSchedule
             | Trust::GeneratedData
+            | Trust::CutOff
             | Trust::Undefined,
             ..,
         ) => forms,

@@ -122,7 +122,7 @@ pub(crate) struct ClaimsArguments {
     /// Device: `sim:32`, `sim:16,32,64`, `wgpu:0`, `wgpu:<part of the name>`, `all`; several with commas
     #[arg(short, long, value_name = "ID", conflicts_with = "from")]
     pub(crate) device: Vec<String>,
-    /// A small n, the same on every device, and a shorter --budget
+    /// A small n, the same on every device that is named, and a shorter --budget
     #[arg(long, conflicts_with = "from")]
     pub(crate) quick: bool,
     /// Seconds that timing may take in all; 120, or 12 with --quick
@@ -185,7 +185,7 @@ pub(crate) struct RunArguments {
     /// Elements of each launch, as `-a n=N`: 65536, 1e6, 2^20, 1M
     #[arg(help_heading = WHAT, long, value_name = "N", value_parser = count::parse_elements, allow_negative_numbers = true)]
     pub(crate) n: Option<u64>,
-    /// A small n, the same on every device, and a shorter --budget
+    /// A small n, the same on every device that is named, and a shorter --budget
     #[arg(help_heading = WHAT, long)]
     pub(crate) quick: bool,
     /// Seconds that timing may take in all; 30, or 6 with --quick. Counting comes before, and is not

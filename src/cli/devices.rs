@@ -322,7 +322,16 @@ fn split(ids: &str) -> Vec<String> {
         });
         match form {
             Some((prefix, places)) => {
-                places.split(',').map(|place| format!("{prefix}:{}", place.trim())).collect()
+                // What stands before a slash holds for the places behind it that have none.
+                let (mut family, mut all) = (None, Vec::new());
+                for place in places.split(',').map(str::trim) {
+                    family = place.rsplit_once('/').map(|(before, _)| before).or(family);
+                    all.push(match family.filter(|_| !place.contains('/')) {
+                        Some(family) => format!("{prefix}:{family}/{place}"),
+                        None => format!("{prefix}:{place}"),
+                    });
+                }
+                all
             }
             None => vec![id.to_owned()],
         }
@@ -550,6 +559,9 @@ mod tests {
         assert_eq!(ids(&["sim:4,16, 32,wgpu:1"]).unwrap(), ["sim:4", "sim:16", "sim:32", "wgpu:1"]);
         assert_eq!(ids(&["sim:8,16", "sim:16"]).unwrap(), ["sim:8", "sim:16"]);
         assert!(ids(&["sim:8,33"]).is_err() && ids(&["sim:8,"]).is_err());
+        let both = ["radv:navi21/32", "radv:navi21/64"];
+        assert_eq!(ids(&["radv:navi21/32,64"]).unwrap(), both);
+        assert_eq!(ids(&["radv:navi21/32, radv:navi21/64"]).unwrap(), both);
     }
 
     #[test]

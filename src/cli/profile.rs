@@ -117,6 +117,11 @@ pub(super) fn once(
                        or radv:navi21/64, which needs no GPU";
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
+    if condition.is_some() && !choices.iter().any(|choice| choice.back_end.gives.counts) {
+        let message = "--fail-on judges counts of the source's lines, which none of these devices has; add \
+                       --device sim:32";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
     for job in &jobs {
         shader::warn_of_size(&job.launch, &choices)?;
     }

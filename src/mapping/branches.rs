@@ -9,11 +9,11 @@
 //! |---|---|
 //! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there |
 //! | `skipped` | they are there, lanes are masked, and a branch leads over them where none is left |
-//! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off |
-//! | `flattened` | none are there, and where what surrounds it ran, or on its lines, there are selects |
+//! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off; no loop is |
+//! | `flattened` | none are there, and where what surrounds it ran, or on its lines, there are selects; no loop is |
 //! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or copies of it add up to it |
 //! | `folded` | none ran as it did, and there is no select either |
-//! | `merged` | it ran as often and with as many lanes as what surrounds it, or as another arm, so that counts do not tell them apart |
+//! | `merged` | it ran as often and with as many lanes as what surrounds it, or as another arm, so that counts do not tell them apart: neither is said to be in the code where either could be |
 //!
 //! Where instructions have lines (NVIDIA's do, AMD's do not), a block whose counts no instruction has may be
 //! there in copies: instructions of one operation on one of its lines whose counts add up to the block's, or to
@@ -59,13 +59,15 @@ pub struct Unit {
     pub block: usize,
     /// Executions and lanes.
     pub ran: (u64, u64),
+    /// The unit that calls the function, by its index; `None` in the entry point.
+    pub caller: Option<usize>,
 }
 
 /// The blocks of a counted dispatch by way of calls, in the order in which they would be inlined. Where nobody
 /// told the ways apart (`calls` is empty), each has the counts of all.
 pub fn units(blocks: &[SourceBlock], entry_point: &str, calls: &[Call]) -> Vec<Unit> {
     let mut walk = UnitWalk { blocks, calls, units: Vec::new(), walked: Vec::new() };
-    walk.function(entry_point, (!calls.is_empty()).then_some(0), String::new());
+    walk.function(entry_point, (!calls.is_empty()).then_some(0), String::new(), None);
     walk.units
 }
 
@@ -82,7 +84,7 @@ struct UnitWalk<'a> {
 const DEPTH_MAX: usize = 256;
 
 impl UnitWalk<'_> {
-    fn function(&mut self, name: &str, call: Option<usize>, way: String) {
+    fn function(&mut self, name: &str, call: Option<usize>, way: String, from: Option<usize>) {
         if way.matches('/').count() > DEPTH_MAX {
             return;
         }
@@ -102,14 +104,15 @@ impl UnitWalk<'_> {
                 Some(_) => own.get(&block).copied().unwrap_or_default(),
                 None => info.ran,
             };
-            self.units.push(Unit { way: way.clone(), block, ran });
+            let here = self.units.len();
+            self.units.push(Unit { way: way.clone(), block, ran, caller: from });
             for (callee, line) in info.flow.calls.iter().zip(&info.flow.call_lines) {
                 let way = format!("{way}/{callee}:{line}");
                 match call {
-                    None => self.function(callee, None, way),
+                    None => self.function(callee, None, way, Some(here)),
                     Some(caller) => {
                         if let Some(at) = self.called(caller, callee, *line) {
-                            self.function(callee, Some(at), format!("{way}#{at}"));
+                            self.function(callee, Some(at), format!("{way}#{at}"), Some(here));
                         }
                     }
                 }
@@ -157,6 +160,16 @@ pub enum StepKind {
     Lanes,
     /// What the whole subgroup does once.
     Scalar,
+}
+
+impl StepKind {
+    /// Whether it does some of the work that the source asks for, rather than lead lanes there.
+    pub fn works(self) -> bool {
+        match self {
+            Self::Branch(..) | Self::Table(_) | Self::Control => false,
+            Self::Select | Self::ScalarSelect | Self::Lanes | Self::Scalar => true,
+        }
+    }
 }
 
 /// An instruction with what it did.
@@ -236,10 +249,13 @@ impl SideBySide {
             std::iter::once(step.ran).chain(other).collect()
         };
         let machine: Vec<Ran> = steps.iter().enumerate().map(of_step).collect();
+        let works: Vec<bool> = steps.iter().map(|step| step.kind.works()).collect();
         let (ran, near) = snap(&units.iter().map(of_block).collect::<Vec<_>>(), &machine);
         units.iter_mut().zip(&ran).for_each(|(unit, ran)| unit.ran = ran[0]);
         let operations: Vec<u64> = units.iter().map(|unit| blocks[unit.block].operations).collect();
-        let matching = Matching::new(&ran, &operations, &machine);
+        let encloses = |one: usize, other: usize| encloses(blocks, &units, one, other);
+        let matching = Matching::of_working(&ran, &operations, &machine, &works);
+        let matching = matching.without_guesses(encloses);
         let arms = Compared { blocks, units: &units, matching: &matching, steps, masks }.arms();
         Self { units, near, matching, arms }
     }
@@ -263,14 +279,46 @@ impl SideBySide {
 /// An arm: a construct and a part of it.
 type ArmKey = (u32, ConstructPart, u32);
 
+fn key_of(enclosure: &Enclosure) -> ArmKey {
+    (enclosure.construct, enclosure.part, enclosure.case)
+}
+
+/// Whether a unit stands in no arm that another does not stand in: around it, before it or behind it.
+fn encloses(blocks: &[SourceBlock], units: &[Unit], one: usize, other: usize) -> bool {
+    let path = |unit: &Unit| blocks[unit.block].flow.path.iter().map(key_of).collect::<Vec<_>>();
+    let own = path(&units[one]);
+    let mut inner = Some(other);
+    while let Some(at) = inner {
+        if units[at].way == units[one].way {
+            return path(&units[at]).starts_with(&own);
+        }
+        inner = units[at].caller;
+    }
+    false
+}
+
+/// What surrounds a construct.
+#[derive(Clone, Copy, Debug)]
+struct Around {
+    /// The unit.
+    unit: usize,
+    /// Its executions and lanes.
+    ran: (u64, u64),
+    /// Whether exactly these lanes reach the construct; else those and perhaps more.
+    exact: bool,
+}
+
 impl Compared<'_> {
     /// What became of each arm and loop, in the order of the source.
     pub fn arms(&self) -> Vec<Arm> {
         let mut members: BTreeMap<ArmKey, (Enclosure, Vec<usize>)> = BTreeMap::new();
         for (block, info) in self.blocks.iter().enumerate() {
             for enclosure in &info.flow.path {
-                let key = (enclosure.construct, enclosure.part, enclosure.case);
-                members.entry(key).or_insert_with(|| (*enclosure, Vec::new())).1.push(block);
+                members
+                    .entry(key_of(enclosure))
+                    .or_insert_with(|| (*enclosure, Vec::new()))
+                    .1
+                    .push(block);
             }
         }
         let mut arms: Vec<Arm> = Vec::new();
@@ -322,10 +370,8 @@ impl Compared<'_> {
         if ran.is_empty() {
             return ArmOutcome::NeverRan;
         }
-        let parent = enclosure.parent.and_then(|parent| {
-            self.units.iter().position(|unit| unit.way == way && unit.block == parent.0 as usize)
-        });
-        let around = parent.map(|at| self.units[at].ran);
+        let surroundings = self.around(enclosure, &own);
+        let around = surroundings.filter(|around| around.exact).map(|around| around.ran);
         let there =
             |at: &usize| self.matching.blocks[*at] == Match::Found && self.operations(*at) > 0;
         if ran.iter().any(there) {
@@ -349,7 +395,24 @@ impl Compared<'_> {
                 _ => self.guard(first, None),
             };
         }
-        self.outcome_without_code(enclosure, ran, parent)
+        self.outcome_without_code(enclosure, ran, surroundings)
+    }
+
+    /// What surrounds the construct of an arm that these units are: a block that exactly the lanes run that reach
+    /// it, else one around the arm that it stands in, at last the call of its function.
+    fn around(&self, enclosure: &Enclosure, own: &[usize]) -> Option<Around> {
+        let first = &self.units[*own.first()?];
+        let unit_of = |parent: usize| {
+            self.units.iter().position(|unit| unit.way == first.way && unit.block == parent)
+        };
+        let path = &self.blocks[first.block].flow.path;
+        let here = path.iter().position(|one| key_of(one) == key_of(enclosure))?;
+        let outward = path[..=here].iter().rev().enumerate();
+        let mut found =
+            outward.filter_map(|(steps, one)| Some((unit_of(one.parent?.0 as usize)?, steps == 0)));
+        let (unit, exact) =
+            found.next().or_else(|| first.caller.map(|caller| (caller, here == 0)))?;
+        Some(Around { unit, ran: self.units[unit].ran, exact })
     }
 
     /// What an arm does in functions that nothing else calls, where instructions have lines by which copies are
@@ -468,56 +531,69 @@ impl Compared<'_> {
         &self,
         enclosure: &Enclosure,
         ran: &[usize],
-        parent: Option<usize>,
+        around: Option<Around>,
     ) -> ArmOutcome {
-        let around = parent.map(|at| self.units[at].ran);
         let units = || ran.iter().map(|at| &self.units[*at]);
         let merged =
             |at: &usize| self.matching.blocks[*at] == Match::Merged && self.operations(*at) > 0;
         if ran.iter().any(merged) {
             return ArmOutcome::Merged;
         }
+        if enclosure.part == ConstructPart::LoopBody {
+            // A loop is no arm that selects could choose, and its lanes are not masked off in place of a loop.
+            let whole = |unit: &Unit| around.is_some_and(|around| around.is_copied(unit.ran));
+            return if units().any(whole) { ArmOutcome::Unrolled } else { ArmOutcome::Folded };
+        }
         let lines: Vec<u32> =
             ran.iter().flat_map(|at| self.blocks[self.units[*at].block].lines.clone()).collect();
-        let Some((often, lanes)) = around else { return self.selects(None, &lines) };
-        let whole = |unit: &&Unit| {
-            let (executions, active) = unit.ran;
-            let times = executions / often.max(1);
-            times > 1 && executions == often * times && active == lanes * times
+        let least = units().map(|unit| unit.ran.1).max().unwrap_or(0);
+        let Some(Around { unit: parent, ran: (often, lanes), .. }) = around else {
+            return self.selects(None, least, &lines);
         };
-        if enclosure.part == ConstructPart::LoopBody && units().any(|unit| whole(&unit)) {
-            return ArmOutcome::Unrolled;
-        }
         let masked = |unit: &Unit| {
-            let lanes = |step: &&Step| matches!(step.kind, StepKind::Select | StepKind::Lanes);
-            let mut steps = self.steps.iter().filter(lanes);
-            steps.any(|step| step.ran.0 == often && step.on == unit.ran.1)
+            let works = |step: &&Step| matches!(step.kind, StepKind::Select | StepKind::Lanes);
+            let mut steps = self.steps.iter().filter(works);
+            let fewer = unit.ran.1 < lanes;
+            fewer && steps.any(|step| step.ran.0 == often && step.on == unit.ran.1)
         };
-        let predicated = |at: &usize| parent.is_some_and(|parent| self.predicated(*at, parent));
+        let predicated = |at: &usize| self.predicated(*at, parent);
         if units().any(masked) || ran.iter().any(predicated) {
             return ArmOutcome::Masked;
         }
-        match self.selects(Some((often, lanes)), &lines) {
+        match self.selects(Some((often, lanes)), least, &lines) {
             // What surrounds it may be flattened itself, into what surrounds that.
-            ArmOutcome::Folded if parent.is_some_and(|at| !self.matching.blocks[at].is_there()) => {
-                self.selects(None, &lines)
+            ArmOutcome::Folded if !self.matching.blocks[parent].is_there() => {
+                self.selects(None, least, &lines)
             }
             outcome => outcome,
         }
     }
 
-    /// Whether selects ran where what surrounds an arm did, or anywhere where that is not known; where the
-    /// code has lines, on one of the arm's.
-    fn selects(&self, around: Option<(u64, u64)>, lines: &[u32]) -> ArmOutcome {
+    /// Whether selects ran with at least so many lanes as an arm, where what surrounds it did or in a part of that,
+    /// or anywhere where that is not known; where the code has lines, on one of the arm's.
+    fn selects(&self, around: Option<(u64, u64)>, least: u64, lines: &[u32]) -> ArmOutcome {
         let lined = self.steps.iter().any(|step| step.line.is_some());
         let here = |step: &Step| match around {
             Some(around) if step.ran == around => true,
             _ if lined => step.line.is_some_and(|line| lines.contains(&line)),
-            around => around.is_none(),
+            // In an arm of what surrounds it, chosen by selects among others: with these lanes, and as often.
+            Some((often, lanes)) => step.ran.0 == often && (least..=lanes).contains(&step.on),
+            None => step.on >= least,
         };
         let chooses = |kind| matches!(kind, StepKind::Select | StepKind::ScalarSelect);
         let found = |step: &Step| chooses(step.kind) && step.ran.0 > 0 && here(step);
         if self.steps.iter().any(found) { ArmOutcome::Flattened } else { ArmOutcome::Folded }
+    }
+}
+
+impl Around {
+    /// Whether something that came to these counts is a whole number of copies of what surrounds it, of a part of its
+    /// lanes where more lanes than reach it do that.
+    fn is_copied(&self, (executions, lanes): (u64, u64)) -> bool {
+        let (often, all) = self.ran;
+        let times = executions.checked_div(often).unwrap_or(0);
+        let whole = times > 1 && executions == often * times;
+        whole && if self.exact { lanes == all * times } else { lanes.is_multiple_of(times) }
     }
 }
 

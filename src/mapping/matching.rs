@@ -9,7 +9,9 @@
 //!
 //! Where several blocks came to the same counts, order breaks the tie: stretches of instructions and
 //! blocks are laid beside one another so that as many blocks as can be have a stretch. A block that gets
-//! none, though instructions ran as it did, is merged with another of the same counts. A block that no
+//! none, though instructions ran as it did, is merged with another of the same counts. Where blocks of several arms
+//! could have a stretch, and as many blocks would have one whichever has it, none of them is said to
+//! ([`Matching::without_guesses`]). A block that no
 //! instruction ran as was flattened into selects, folded away, or is in the code in parts (an unrolled
 //! loop).
 
@@ -105,62 +107,128 @@ pub struct Matching {
     pub instructions: Vec<Option<usize>>,
     /// What became of each block.
     pub blocks: Vec<Match>,
+    /// Blocks that ran alike, of which order alone says which is there: any of them could be left out, and as many
+    /// would be there.
+    pub guesses: Vec<Vec<usize>>,
 }
 
 impl Matching {
     /// Matches `instructions` with `blocks`, of which those without operations (a jump alone) have no
     /// instructions of their own where others ran alike.
     pub fn new(blocks: &[Ran], operations: &[u64], instructions: &[Ran]) -> Self {
+        Self::of_working(blocks, operations, instructions, &vec![true; instructions.len()])
+    }
+
+    /// The same where some instructions only lead lanes about: where several blocks ran alike, a block is not there
+    /// for these alone. `works` says which do more.
+    pub fn of_working(
+        blocks: &[Ran],
+        operations: &[u64],
+        instructions: &[Ran],
+        works: &[bool],
+    ) -> Self {
         let mut alike: BTreeMap<&Ran, Vec<usize>> = BTreeMap::new();
         for (block, counts) in blocks.iter().enumerate().filter(|(_, counts)| has_run(counts)) {
             alike.entry(counts).or_default().push(block);
         }
         let stretches = stretches(instructions);
-        let in_order = align(blocks, operations, instructions, &stretches);
+        let working: BTreeSet<&Ran> = instructions
+            .iter()
+            .zip(works)
+            .filter(|(_, works)| **works)
+            .map(|(ran, _)| ran)
+            .collect();
+        let usable: Vec<bool> = stretches
+            .iter()
+            .map(|(first, last)| {
+                works[*first..=*last].contains(&true) || !working.contains(&instructions[*first])
+            })
+            .collect();
+        let Aligned { of: in_order, needed } =
+            align(blocks, operations, instructions, (&stretches, &usable));
         let mut matching = Self {
             instructions: vec![None; instructions.len()],
             blocks: vec![Match::NeverRan; blocks.len()],
+            guesses: Vec::new(),
         };
         for (counts, members) in alike {
-            let found: Vec<usize> = (0..stretches.len())
+            let all: Vec<usize> = (0..stretches.len())
                 .filter(|stretch| instructions[stretches[*stretch].0] == *counts)
                 .collect();
-            let working: Vec<usize> =
+            let found: Vec<usize> =
+                all.iter().copied().filter(|stretch| usable[*stretch]).collect();
+            let with_operations: Vec<usize> =
                 members.iter().copied().filter(|block| operations[*block] > 0).collect();
-            let owners = if working.is_empty() { &members } else { &working };
-            let place = |stretch: usize, at: usize| match owners.len() {
-                1 => Some(owners[0]),
-                count if count == found.len() => Some(owners[at]),
-                _ => in_order[stretch],
-            };
+            let owners = if with_operations.is_empty() { &members } else { &with_operations };
+            let place =
+                |stretch: usize| match (owners.len(), found.iter().position(|of| *of == stretch)) {
+                    (1, _) => Some(owners[0]),
+                    (_, None) => None,
+                    (count, Some(at)) if count == found.len() => Some(owners[at]),
+                    _ => in_order[stretch],
+                };
             for block in &members {
-                let taken = |(at, stretch): (usize, &usize)| place(*stretch, at) == Some(*block);
-                matching.blocks[*block] = match found.iter().enumerate().any(taken) {
+                matching.blocks[*block] = match all.iter().any(|of| place(*of) == Some(*block)) {
                     true => Match::Found,
-                    false if found.is_empty() => Match::Missing,
+                    false if all.is_empty() => Match::Missing,
                     false => Match::Merged,
                 };
             }
-            for (at, stretch) in found.iter().enumerate() {
+            for stretch in &all {
                 let (first, last) = stretches[*stretch];
-                matching.instructions[first..=last].fill(place(*stretch, at));
+                matching.instructions[first..=last].fill(place(*stretch));
+            }
+            if owners.len() > 1 && owners.len() != found.len() {
+                let guessed = owners.iter().copied().filter(|block| !needed[*block]);
+                matching.guesses.push(guessed.collect());
             }
         }
         matching
     }
+
+    /// The same without guesses between arms: of blocks that ran alike and may each be what is there, those that each
+    /// `encloses` all the others are; where none does, none is said to be, and what ran so is nobody's.
+    #[must_use]
+    pub fn without_guesses(mut self, encloses: impl Fn(usize, usize) -> bool) -> Self {
+        for guessed in std::mem::take(&mut self.guesses) {
+            let all_around = |one: &usize| guessed.iter().all(|other| encloses(*one, *other));
+            let outer: Vec<usize> = guessed.iter().copied().filter(all_around).collect();
+            let mut there = BTreeSet::new();
+            for of in &mut self.instructions {
+                let Some(owner) = of.filter(|owner| guessed.contains(owner)) else { continue };
+                // What was taken for an inner one stands behind the outer one before it.
+                let before = outer.iter().rfind(|one| **one <= owner).or(outer.first()).copied();
+                *of = before;
+                there.extend(before);
+            }
+            for block in &guessed {
+                self.blocks[*block] =
+                    if there.contains(block) { Match::Found } else { Match::Merged };
+            }
+        }
+        self
+    }
 }
 
-/// The block of each stretch where blocks and stretches are laid beside one another in order: as many
-/// blocks as can be have a stretch, and then as many stretches a block.
+/// Blocks and stretches beside one another in order.
+struct Aligned {
+    /// The block of each stretch.
+    of: Vec<Option<usize>>,
+    /// Whether fewer blocks would have a stretch if this one had none.
+    needed: Vec<bool>,
+}
+
+/// Lays blocks and stretches beside one another in order: as many blocks as can be have a stretch, and then as many
+/// stretches a block.
 fn align(
     blocks: &[Ran],
     operations: &[u64],
     code: &[Ran],
-    stretches: &[(usize, usize)],
-) -> Vec<Option<usize>> {
+    (stretches, usable): (&[(usize, usize)], &[bool]),
+) -> Aligned {
     let fits = |block: usize, stretch: usize| {
         let counts = &code[stretches[stretch].0];
-        operations[block] > 0 && blocks[block] == *counts && has_run(counts)
+        usable[stretch] && operations[block] > 0 && blocks[block] == *counts && has_run(counts)
     };
     let (rows, columns) = (blocks.len() + 1, stretches.len() + 1);
     let at = |block: usize, stretch: usize| block * columns + stretch;
@@ -197,7 +265,23 @@ fn align(
             stretch += 1;
         }
     }
-    of
+    // The most blocks that those before `block` have of the first so many stretches, row by row.
+    let most = fresh[0].0;
+    let mut before = vec![0_u32; columns];
+    let needed = (0..blocks.len()).map(|block| {
+        let without = (0..columns).map(|s| before[s] + fresh[at(block + 1, s)].0);
+        let needed = without.max().unwrap_or(0) < most;
+        // With this block: one of the stretches that it fits at least.
+        let mut with = before.clone();
+        for stretch in 0..stretches.len() {
+            let new = if fits(block, stretch) { before[stretch] + 1 } else { 0 };
+            with[stretch + 1] = with[stretch + 1].max(with[stretch]).max(new);
+        }
+        before = with;
+        needed
+    });
+    let needed = needed.collect();
+    Aligned { of, needed }
 }
 
 /// First and last index of each run of instructions with the same counts.
@@ -265,6 +349,40 @@ mod tests {
         let of = [None, Some(0), Some(2), None, Some(3), Some(5), None];
         assert_eq!(matching.instructions, of);
         assert!(matching.blocks.iter().all(|what| what.is_there()));
+    }
+
+    #[test]
+    fn which_of_two_arms_is_there_is_not_guessed() {
+        // A head, an arm of half of the lanes, what lies between, another arm of as many, and the end; the code has
+        // one stretch of half of the lanes.
+        let blocks = ran(&[(4, 128), (4, 64), (4, 128), (4, 64), (4, 128)]);
+        let code = ran(&[(4, 128), (4, 64), (4, 128)]);
+        let arms = |one: usize, other: usize| one.is_multiple_of(2) || one == other;
+        let guessed = Matching::new(&blocks, &[1; 5], &code);
+        assert_eq!(guessed.guesses, [vec![1, 3], vec![0, 2, 4]]);
+        let found = guessed.without_guesses(arms);
+        assert_eq!(found.blocks[1], Match::Merged);
+        assert_eq!(found.blocks[3], Match::Merged);
+        assert_eq!(found.instructions[1], None);
+        // What surrounds the arms stays: which of its parts is which changes no arm.
+        assert_eq!(found.blocks[0], Match::Found);
+        assert!(found.instructions[0].is_some() && found.instructions[2].is_some());
+        // Where what stands between them tells them apart, nothing is guessed.
+        let code = ran(&[(4, 128), (4, 64), (9, 9), (4, 64), (4, 128)]);
+        let told = Matching::new(&blocks, &[1; 5], &code).without_guesses(arms);
+        assert_eq!(told.instructions[1], Some(1));
+        assert_eq!(told.instructions[3], Some(3));
+    }
+
+    #[test]
+    fn what_leads_lanes_about_is_no_arm() {
+        // Of two arms of as many lanes one is there; before the other EXEC is set with these lanes alone.
+        let blocks = ran(&[(4, 128), (4, 64), (9, 9), (4, 64)]);
+        let code = ran(&[(4, 128), (4, 64), (9, 9), (4, 64)]);
+        let works = [true, false, true, true];
+        let found = Matching::of_working(&blocks, &[1; 4], &code, &works);
+        assert_eq!(found.instructions, [Some(0), None, Some(2), Some(3)]);
+        assert_eq!(found.blocks[1], Match::Merged);
     }
 
     #[test]

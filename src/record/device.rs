@@ -242,6 +242,8 @@ pub enum Trust {
     /// The simulator's, of a launch whose branches follow data that were made up: other data may give
     /// other counts.
     GeneratedData,
+    /// A driver's, of a launch in which it left a loop by itself, or may have: the counts of a shorter loop.
+    CutOff,
     /// Of a program that WGSL forbids, such as one with a barrier that not every invocation reaches: what it
     /// does is undefined, on every device.
     Undefined,
@@ -257,6 +259,7 @@ impl Trust {
             Self::Estimated => "estimated",
             Self::OneSchedule => "of one schedule",
             Self::GeneratedData => "of generated data",
+            Self::CutOff => "of a cut-off loop",
             Self::Undefined => "none: undefined",
         }
     }
@@ -275,6 +278,10 @@ impl Trust {
             Self::GeneratedData => {
                 "exact for data that were made up, which branches follow: other data may give other \
                  counts"
+            }
+            Self::CutOff => {
+                "the driver left a loop by itself, or may have: counts, outputs and times may be of a \
+                 shorter loop"
             }
             Self::Undefined => {
                 "the program has an error that makes what it does undefined: another device may do \
@@ -302,6 +309,10 @@ impl Trust {
             Self::GeneratedData => {
                 "profile names the buffers and the lines that follow them; a launch file gives them \
                  real contents"
+            }
+            Self::CutOff => {
+                "profile names the lines, and takes no advice from these counts: set them beside the \
+                 simulator's at the same width"
             }
             Self::Undefined => {
                 "profile says first what is wrong: mend it before reading any figure"

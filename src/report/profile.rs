@@ -158,6 +158,7 @@ struct ExecutedText {
     lanes: String,
     instructions: String,
     passes: String,
+    kinds: String,
     of: String,
 }
 
@@ -166,6 +167,7 @@ fn executed(code: &ExecutedCode) -> ExecutedText {
         lanes: format::lanes(code.active_lanes_mean),
         instructions: format::count(code.instructions.into()),
         passes: code.passes_text(),
+        kinds: code.kinds_text(),
         of: code.of(),
     }
 }

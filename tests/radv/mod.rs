@@ -637,6 +637,7 @@ fn every_figure_says_what_it_is_of() {
     }
     let page = std::fs::read_to_string(root.join(PAGE)).unwrap();
     assert!(page.contains(MEASURED) && page.contains(FAMILY) && page.contains("W = 64"), "{PAGE}");
+    tables_name_their_code(&page);
     pages_say_what_code_is_of(&run);
     let html = lanescope::report::html(std::slice::from_ref(&run), &[]).unwrap();
     assert!(html.contains(MEASURED) && html.contains("passes at least"));
@@ -646,6 +647,28 @@ fn every_figure_says_what_it_is_of() {
             assert!(!number, "{}", text[..at].lines().next_back().unwrap_or_default());
         }
     }
+}
+
+/// Each row of a table with figures at W = 32 or 64 has the hash of a code for each of these widths.
+fn tables_name_their_code(page: &str) {
+    let is_hash = |word: &&str| {
+        let hexadecimal = |letter: char| matches!(letter, '0'..='9' | 'a'..='f');
+        word.len() == 8 && word.chars().all(hexadecimal)
+    };
+    let mut rows = 0;
+    let mut widths = 0;
+    for line in page.lines() {
+        if !line.starts_with('|') {
+            widths = 0;
+        } else if line.contains("W = 32 |") || line.contains("W = 64 |") {
+            widths = ["W = 32", "W = 64"].iter().filter(|width| line.contains(**width)).count();
+        } else if widths > 0 && !line.starts_with("|---") {
+            let words = line.split(|letter: char| !letter.is_ascii_alphanumeric());
+            assert!(words.filter(is_hash).count() >= widths, "{line}");
+            rows += 1;
+        }
+    }
+    assert!(rows > 200, "{rows} rows");
 }
 
 /// Pages of profiles and of a comparison, made of a record.

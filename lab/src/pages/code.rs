@@ -25,6 +25,7 @@ pub(super) fn register(environment: &mut Environment<'_>) {
             .map_err(|error| wrong(format!("{path}: {error}")))
     });
     environment.add_function("claim", |id: String| claim(&id, None));
+    environment.add_function("claims_by_width", claims_by_width);
     environment.add_function("quote", |id: String, words: String| claim(&id, Some(&words)));
     environment.add_function("fields", |places: Vec<String>, names: Vec<String>| {
         fields::tables(&root(), &places, &names)
@@ -136,6 +137,25 @@ fn rules() -> String {
         text += &format!("| `{}` | {} | {} |\n", rule.name(), rule.cause(), rule.remedy());
     }
     text
+}
+
+/// The claims that hold only at some widths by all committed records, as the page of claims has them: id, statement
+/// and condition.
+fn claims_by_width() -> Result<Vec<BTreeMap<&'static str, String>>, Error> {
+    let page = std::fs::read_to_string(root().join("docs/findings/claims.md")).map_err(wrong)?;
+    let row = |line: &str| {
+        let rest = line.strip_prefix("| **holds only where W ")?;
+        let (condition, rest) = rest.split_once("** | `")?;
+        let (id, rest) = rest.split_once("`<br>")?;
+        let (says, _) = rest.split_once(" | ")?;
+        let cells = [("id", id), ("says", says), ("condition", &format!("W {condition}"))];
+        Some(cells.map(|(name, text)| (name, text.to_owned())).into())
+    };
+    let found: Vec<_> = page.lines().filter_map(row).collect();
+    if found.is_empty() {
+        return Err(wrong("the page of claims has none that holds only at some widths".to_owned()));
+    }
+    Ok(found)
 }
 
 /// A claim's id; with words, these words, which must stand in the claim.

@@ -97,6 +97,12 @@ fn what_failed_stays_and_trust_is_said() {
     assert_eq!(trust(&run, 0), Some(Trust::Observed));
     run.measurements[0].method = Some(Method::Estimated);
     assert_eq!(trust(&run, 0), Some(Trust::Estimated));
+    // No self-test says what the counts of a loop are worth that the driver left.
+    let cut = [Flag::at(Tag::LoopMayBeCutOff, [3]), Flag::at(Tag::LoopCutOff, [3])];
+    for flag in cut {
+        run.measurements[0].flags = vec![flag];
+        assert_eq!(trust(&run, 0), Some(Trust::CutOff));
+    }
 }
 
 #[test]

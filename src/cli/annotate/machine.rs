@@ -8,6 +8,7 @@ use super::{Look, Profile, cut, fold, grouped_text, source_line, width_of};
 use crate::analyze::DeviceProfile;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::analyze::stalls;
+use crate::present::count_text;
 use crate::record::{Dispatch, MachineCode};
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::units::figure;
@@ -128,7 +129,7 @@ fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
 
 /// A line's number, sums and text.
 fn head(profile: &Profile, code: &MachineCode, line: &MachineLine, look: Look) -> String {
-    let count = line.instructions.len();
+    let count = count_text(line.instructions.len() as u128, "instruction");
     let mut sums = match (line.threads_mean(), line.threads_pred_on_mean()) {
         (Some(threads), Some(on)) => {
             let on = match machine::has_predicates(code) {
@@ -136,9 +137,9 @@ fn head(profile: &Profile, code: &MachineCode, line: &MachineLine, look: Look) -
                 false => String::new(),
             };
             let (executions, threads) = (grouped_text(line.inst_executed), text::lanes(threads));
-            format!("{count} instructions, {executions} executions, {threads} lanes{on}")
+            format!("{count}, {executions} executions, {threads} lanes{on}")
         }
-        _ => format!("{count} instructions, never executed"),
+        _ => format!("{count}, never executed"),
     };
     for near in line.line.iter().flat_map(|line| machine::near_texts(code, *line)) {
         sums += &format!("; {near}");

@@ -11,6 +11,7 @@ use super::super::counters::{self, CounterText};
 use super::super::format;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::analyze::{DeviceProfile, Profile};
+use crate::present::count_text;
 use crate::record::MachineCode;
 use crate::units::{approximate, text};
 
@@ -150,7 +151,7 @@ fn machine_lines(profile: &Profile) -> Vec<(String, &MachineCode, MachineLine)> 
 }
 
 fn text(label: &str, code: &MachineCode, line: &MachineLine) -> MachineText {
-    let count = line.instructions.len();
+    let count = count_text(line.instructions.len() as u128, "instruction");
     let predicates = machine::has_predicates(code);
     let mut summary = match (line.threads_mean(), line.threads_pred_on_mean()) {
         (Some(threads), Some(on)) => {
@@ -160,9 +161,9 @@ fn text(label: &str, code: &MachineCode, line: &MachineLine) -> MachineText {
             };
             let executions = format::count(line.inst_executed);
             let threads = text::lanes(threads);
-            format!("{count} instructions, {executions} executions, {threads} lanes{on}")
+            format!("{count}, {executions} executions, {threads} lanes{on}")
         }
-        _ => format!("{count} instructions, never executed"),
+        _ => format!("{count}, never executed"),
     };
     for near in line.line.iter().flat_map(|line| machine::near_texts(code, *line)) {
         summary += &format!("; {near}");

@@ -167,11 +167,11 @@ fn reads(nir: &str, intrinsic: &str, axis: u8) -> bool {
     })
 }
 
-/// The text of each instruction's line, for people: lines that LLVM misprints, or leaves out where an
-/// instruction repeats, have none here.
+/// The text of each instruction's line, for people; a line that LLVM leaves out, since the instruction is the one
+/// before again, has that one's, and one that it misprints has none here.
 pub(super) fn lines(code: &Code, words: &[u32], listing: &str) -> Vec<Option<String>> {
     let mut listed = listing.lines().filter_map(parse_line).peekable();
-    let mut texts = Vec::new();
+    let mut texts: Vec<Option<String>> = Vec::new();
     for (index, instruction) in code.instructions().iter().enumerate() {
         let at = code.offset(index) / 4;
         let encoded = &words[at..at + instruction.length];
@@ -184,7 +184,8 @@ pub(super) fn lines(code: &Code, words: &[u32], listing: &str) -> Vec<Option<Str
         if let Some(skipped) = ahead {
             found = listed.nth(skipped).map(|(text, _)| text);
         }
-        texts.push(found);
+        let again = || texts.last().cloned().flatten().filter(|_| repeats);
+        texts.push(found.or_else(again));
     }
     texts
 }

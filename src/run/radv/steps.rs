@@ -2,6 +2,7 @@
 //!
 //! Input: a program with its counts, code with what its instructions did. Output: blocks and steps.
 
+use crate::amd::fields::EXEC;
 use crate::amd::opcodes::{Control, OpcodeAction};
 use crate::amd::{Code, Counts, IssueKind};
 use crate::instrument::Count;
@@ -39,6 +40,12 @@ pub(super) fn steps_of(code: &Code, counts: &[Counts]) -> Vec<Step> {
                 StepKind::Branch(code.target(at), guard)
             }
             OpcodeAction::Control(_) => StepKind::Control,
+            // What sets EXEC leads lanes, but for a comparison, which works out a condition.
+            _ if name.starts_with("s_")
+                && (instruction.scalar_destination == EXEC || name.contains("saveexec")) =>
+            {
+                StepKind::Control
+            }
             _ if name == "v_cndmask_b32" => StepKind::Select,
             _ if name.starts_with("s_cselect") => StepKind::ScalarSelect,
             _ => match IssueKind::from_instruction(instruction) {
