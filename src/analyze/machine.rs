@@ -157,7 +157,7 @@ pub fn arms_note(outcomes: &[ArmOutcome]) -> String {
     let each = outcomes.iter().map(|outcome| format!("{}, {}", outcome.name(), outcome.meaning()));
     format!(
         "Arms and loops: {}. These words are read off the counts of each launch: with other data the same code may \
-         get others, and which of several arms with equal counts is which is told by their order, perhaps wrongly.",
+         get others. Arms with equal counts are told apart by their order, where the code has a place for each.",
         each.collect::<Vec<_>>().join("; ")
     )
 }
@@ -274,10 +274,9 @@ impl ExecutedCode {
         };
         let kind = |(name, count): &(String, u64)| {
             let conflicts = if name == "lds" { conflicts.as_str() } else { "" };
-            let name = match name.as_str() {
-                "branch" | "wait" => name.clone(),
-                unit => unit.to_uppercase(),
-            };
+            // What a unit is called: VALU, SMEM, LDS. Branches and waits are of none.
+            let is_unit = ["alu", "mem", "lds"].iter().any(|end| name.ends_with(end));
+            let name = if is_unit { name.to_uppercase() } else { name.clone() };
             format!("{name} {}{conflicts}", grouped_text((*count).into()))
         };
         let some = self.kinds.iter().filter(|(_, count)| *count > 0);

@@ -536,10 +536,15 @@ impl Compared<'_> {
         let units = || ran.iter().map(|at| &self.units[*at]);
         let merged =
             |at: &usize| self.matching.blocks[*at] == Match::Merged && self.operations(*at) > 0;
-        if ran.iter().any(merged) {
+        let working: Vec<usize> =
+            ran.iter().copied().filter(|at| self.operations(*at) > 0).collect();
+        let is_loop = enclosure.part == ConstructPart::LoopBody;
+        // A loop's ways out may run as what surrounds it does, whatever became of its turns.
+        let all_merged = !working.is_empty() && working.iter().all(merged);
+        if all_merged || (!is_loop && ran.iter().any(merged)) {
             return ArmOutcome::Merged;
         }
-        if enclosure.part == ConstructPart::LoopBody {
+        if is_loop {
             // A loop is no arm that selects could choose, and its lanes are not masked off in place of a loop.
             let whole = |unit: &Unit| around.is_some_and(|around| around.is_copied(unit.ran));
             return if units().any(whole) { ArmOutcome::Unrolled } else { ArmOutcome::Folded };

@@ -107,9 +107,18 @@ pub struct Matching {
     pub instructions: Vec<Option<usize>>,
     /// What became of each block.
     pub blocks: Vec<Match>,
-    /// Blocks that ran alike, of which order alone says which is there: any of them could be left out, and as many
-    /// would be there.
-    pub guesses: Vec<Vec<usize>>,
+    /// Blocks that may have been taken for one another.
+    pub guesses: Vec<Guess>,
+}
+
+/// Blocks that ran alike, of which it is not known which is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// Those with operations: order alone says which is there, any of them could be left out, and as many would be
+    /// there; or the only one.
+    pub blocks: Vec<usize>,
+    /// Those without, where code may stand that no block counts, such as an unrolled loop.
+    pub idle: Vec<usize>,
 }
 
 impl Matching {
@@ -178,19 +187,31 @@ impl Matching {
                 let (first, last) = stretches[*stretch];
                 matching.instructions[first..=last].fill(place(*stretch));
             }
-            if owners.len() > 1 && owners.len() != found.len() {
-                let guessed = owners.iter().copied().filter(|block| !needed[*block]);
-                matching.guesses.push(guessed.collect());
+            let by_order = owners.len() > 1 && owners.len() != found.len();
+            if (by_order || owners.len() == 1) && !all.is_empty() {
+                let may_go = |block: &usize| !by_order || !needed[*block];
+                let blocks = owners.iter().copied().filter(may_go).collect();
+                let idle = members.iter().copied().filter(|block| !owners.contains(block));
+                matching.guesses.push(Guess { blocks, idle: idle.collect() });
             }
         }
         matching
     }
 
     /// The same without guesses between arms: of blocks that ran alike and may each be what is there, those that each
-    /// `encloses` all the others are; where none does, none is said to be, and what ran so is nobody's.
+    /// `encloses` all the others are; where none does, none is said to be, and what ran so is nobody's. A block that is
+    /// alone in having operations is one of several where another without any stands in another arm.
     #[must_use]
     pub fn without_guesses(mut self, encloses: impl Fn(usize, usize) -> bool) -> Self {
-        for guessed in std::mem::take(&mut self.guesses) {
+        for Guess { blocks, idle } in std::mem::take(&mut self.guesses) {
+            let elsewhere = |one: &usize| {
+                blocks.iter().all(|block| !encloses(*one, *block) && !encloses(*block, *one))
+            };
+            let rivals = idle.into_iter().filter(elsewhere);
+            let guessed: Vec<usize> = blocks.iter().copied().chain(rivals).collect();
+            if guessed.len() < 2 {
+                continue;
+            }
             let all_around = |one: &usize| guessed.iter().all(|other| encloses(*one, *other));
             let outer: Vec<usize> = guessed.iter().copied().filter(all_around).collect();
             let mut there = BTreeSet::new();
@@ -359,7 +380,8 @@ mod tests {
         let code = ran(&[(4, 128), (4, 64), (4, 128)]);
         let arms = |one: usize, other: usize| one.is_multiple_of(2) || one == other;
         let guessed = Matching::new(&blocks, &[1; 5], &code);
-        assert_eq!(guessed.guesses, [vec![1, 3], vec![0, 2, 4]]);
+        let of = |guess: &Guess| guess.blocks.clone();
+        assert_eq!(guessed.guesses.iter().map(of).collect::<Vec<_>>(), [vec![1, 3], vec![0, 2, 4]]);
         let found = guessed.without_guesses(arms);
         assert_eq!(found.blocks[1], Match::Merged);
         assert_eq!(found.blocks[3], Match::Merged);
@@ -372,6 +394,23 @@ mod tests {
         let told = Matching::new(&blocks, &[1; 5], &code).without_guesses(arms);
         assert_eq!(told.instructions[1], Some(1));
         assert_eq!(told.instructions[3], Some(3));
+    }
+
+    #[test]
+    fn a_block_is_not_what_an_unrolled_loop_of_another_arm_left() {
+        // An arm that is a loop of 20 turns, which is left without an operation, and another arm of as many lanes.
+        let blocks = ran(&[(4, 128), (84, 1344), (80, 1280), (4, 64), (4, 64), (4, 128)]);
+        let code = ran(&[(4, 128), (4, 64), (4, 128)]);
+        let arm = |block: usize| [0, 1, 1, 1, 2, 0][block];
+        let encloses = |one: usize, other: usize| arm(one) == 0 || arm(one) == arm(other);
+        let found = Matching::new(&blocks, &[1, 1, 1, 0, 1, 1], &code).without_guesses(encloses);
+        assert_eq!(found.blocks[4], Match::Merged);
+        assert_eq!(found.instructions[1], None);
+        // In its own arm such a block takes nothing from it.
+        let arm = |block: usize| [0, 1, 1, 1, 1, 0][block];
+        let encloses = |one: usize, other: usize| arm(one) == 0 || arm(one) == arm(other);
+        let found = Matching::new(&blocks, &[1, 1, 1, 0, 1, 1], &code).without_guesses(encloses);
+        assert_eq!(found.instructions[1], Some(4));
     }
 
     #[test]

@@ -112,8 +112,9 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// What must hold of the program where RADV is.
-const CHECKS: [(&str, fn()); 3] = [
+const CHECKS: [(&str, fn()); 4] = [
     ("a_profile_says_what_its_machine_code_is_of", a_profile_says_what_its_machine_code_is_of),
+    ("arms_are_not_guessed", arms_are_not_guessed),
     ("two_are_compared_by_their_machine_code", two_are_compared_by_their_machine_code),
     ("limits_are_the_simulators", limits_are_the_simulators),
 ];
@@ -138,6 +139,58 @@ fn said_of(run: &Run) -> [String; 4] {
     let code = found.dispatches[0].machine_code.as_ref().unwrap();
     let hash = code.sha256.as_ref().unwrap()[..8].to_owned();
     [FAMILY.to_owned(), device.driver.clone(), "64".to_owned(), hash]
+}
+
+/// Arms whose counts are equal on every input, of which the compiler selects one, unrolls a loop in one, and masks one
+/// in a function that does nothing else.
+fn arms_are_not_guessed() {
+    let alike = "@group(0) @binding(0) var<storage, read_write> o: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+        var v = o[id.x];
+        if (id.x & 1u) == 0u {
+            for (var i = 0u; i < 20u; i++) { v = fma(v, 1.01, 0.5); }
+        }
+        if (id.x & 2u) == 0u {
+            v = v * 2.0;
+        }
+        o[id.x] = v;
+        }";
+    let called = "@group(0) @binding(0) var<storage, read> a: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> o: array<u32>;
+        fn step(s: u32, v: u32) -> u32 {
+            switch s {
+                case 0u: { return v * 3u + 1u; }
+                case 1u: { return v ^ (v >> 3u); }
+                case 2u, 3u: { return v / 7u; }
+                default: { return v - 1u; }
+            }
+        }
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+            var v = a[id.x];
+            var n = 0u;
+            loop {
+                if v == 0u || n > 40u { break; }
+                v = step(v % 5u, v);
+                n++;
+            }
+            o[id.x] = v + n;
+        }";
+    for (text, said, never) in [
+        (alike, ["line 4, if: merged", "line 7, if: merged"], [": skipped", ": flattened"]),
+        (
+            called,
+            ["line 4, arm 1 of the switch: flattened", "arm 4 of the switch: masked"],
+            [": folded", ": skipped"],
+        ),
+    ] {
+        let arguments = ["profile", "a.wgsl", "--device", "radv:navi21/32", "--n", "4096"];
+        let (_folder, (code, stdout, stderr)) = profiled(&[("a.wgsl", text)], &arguments);
+        assert_eq!(code, 0, "{stderr}");
+        let arms = stdout.split_once("What became of arms and loops:").unwrap().1;
+        let arms = arms.split_once("Arms and loops:").unwrap().0;
+        assert!(said.iter().all(|word| arms.contains(word)), "{arms}");
+        assert!(!never.iter().any(|word| arms.contains(word)), "{arms}");
+    }
 }
 
 /// Terminal, page, lines of JSON and SARIF of a profile: machine lines stand beneath the source's, with what they are
