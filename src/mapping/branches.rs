@@ -556,13 +556,19 @@ impl Compared<'_> {
             return self.selects(None, least, &lines);
         };
         let masked = |unit: &Unit| {
-            let works = |step: &&Step| matches!(step.kind, StepKind::Select | StepKind::Lanes);
-            let mut steps = self.steps.iter().filter(works);
+            let works = |step: &Step| matches!(step.kind, StepKind::Select | StepKind::Lanes);
             let fewer = unit.ran.1 < lanes;
-            fewer && steps.any(|step| step.ran.0 == often && step.on == unit.ran.1)
+            let ran = |step: &Step| step.ran.0 == often && step.on == unit.ran.1;
+            self.steps.iter().position(|step| fewer && works(step) && ran(step))
         };
-        let predicated = |at: &usize| self.predicated(*at, parent);
-        if units().any(masked) || ran.iter().any(predicated) {
+        if let Some(first) = units().find_map(masked) {
+            // Every subgroup came there; where lanes are masked, a branch may lead over it all the same.
+            return match self.masks {
+                true => self.guard(first, Some((often, lanes))),
+                false => ArmOutcome::Masked,
+            };
+        }
+        if ran.iter().any(|at| self.predicated(*at, parent)) {
             return ArmOutcome::Masked;
         }
         match self.selects(Some((often, lanes)), least, &lines) {
