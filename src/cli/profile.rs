@@ -98,6 +98,25 @@ pub(super) fn condition(arguments: &ProfileArguments) -> Result<Option<Condition
     arguments.fail_on.as_ref().map(parse).transpose()
 }
 
+/// Refuses what none of the devices gives.
+fn check_devices(
+    arguments: &ProfileArguments,
+    condition: Option<&Condition>,
+    choices: &[Choice],
+) -> Result<(), Failure> {
+    if arguments.sass && !choices.iter().any(|choice| choice.back_end.gives.code) {
+        let message = "--sass shows the machine code of a device cuda:N or radv:F/W; add --device cuda:0, \
+                       or radv:navi21/64, which needs no GPU";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
+    if condition.is_some() && !choices.iter().any(|choice| choice.back_end.gives.counts) {
+        let message = "--fail-on judges counts of the source's lines, which none of these devices has; add \
+                       --device sim:32";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
+    Ok(())
+}
+
 /// Profiles shaders once; shows what changed from the run `before`, where there is one. Gives the exit
 /// code and the run.
 pub(super) fn once(
@@ -112,16 +131,7 @@ pub(super) fn once(
     let (jobs, refused) = prepared?;
     let catalogue = catalogue.map_err(Failure::bad_input)?;
     let choices = devices::choose_for_profile(&arguments.how.device, &available)?;
-    if arguments.sass && !choices.iter().any(|choice| choice.back_end.gives.code) {
-        let message = "--sass shows the machine code of a device cuda:N or radv:F/W; add --device cuda:0, \
-                       or radv:navi21/64, which needs no GPU";
-        return Err(Failure::message(Exit::BadInput, message.to_owned()));
-    }
-    if condition.is_some() && !choices.iter().any(|choice| choice.back_end.gives.counts) {
-        let message = "--fail-on judges counts of the source's lines, which none of these devices has; add \
-                       --device sim:32";
-        return Err(Failure::message(Exit::BadInput, message.to_owned()));
-    }
+    check_devices(arguments, condition, &choices)?;
     for job in &jobs {
         shader::warn_of_size(&job.launch, &choices)?;
     }
