@@ -9,17 +9,18 @@
 //! |---|---|
 //! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there |
 //! | `skipped` | they are there, lanes are masked, and a branch leads over them where none is left |
-//! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off; no loop is |
-//! | `flattened` | none are there, and where what surrounds it ran, or on its lines, there are selects; no loop is |
+//! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off; or most of what stands on its lines is predicated off in some lanes; no loop is |
+//! | `flattened` | none are there, and where what surrounds it ran, or on the construct's lines, there are selects, or what is predicated overwrites what every lane has; no loop is |
 //! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or copies of it add up to it |
 //! | `folded` | none ran as it did, and there is no select either |
 //! | `merged` | it ran as often and with as many lanes as what surrounds it, or as another arm, so that counts do not tell them apart: neither is said to be in the code where either could be |
 //!
 //! Where instructions have lines (NVIDIA's do, AMD's do not), a block whose counts no instruction has may be
 //! there in copies: instructions of one operation on one of its lines whose counts add up to the block's, or to
-//! a whole number of times that.
+//! a whole number of times that. Nothing off a construct's lines is taken for an arm of it there, but for what reaches
+//! memory without a line, as atomics do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::{Arm, ArmOutcome, Block, Call, ConstructPart, Enclosure, Flow, NearBlock};
 
@@ -156,6 +157,8 @@ pub enum StepKind {
     Select,
     /// The same, once for the whole subgroup.
     ScalarSelect,
+    /// A load, a store or an atomic of each lane.
+    Memory,
     /// Anything else that lanes do.
     Lanes,
     /// What the whole subgroup does once.
@@ -163,11 +166,16 @@ pub enum StepKind {
 }
 
 impl StepKind {
+    /// Whether each lane does it for itself.
+    fn is_of_lanes(self) -> bool {
+        matches!(self, Self::Select | Self::Memory | Self::Lanes)
+    }
+
     /// Whether it does some of the work that the source asks for, rather than lead lanes there.
     pub fn works(self) -> bool {
         match self {
             Self::Branch(..) | Self::Table(_) | Self::Control => false,
-            Self::Select | Self::ScalarSelect | Self::Lanes | Self::Scalar => true,
+            Self::Select | Self::ScalarSelect | Self::Memory | Self::Lanes | Self::Scalar => true,
         }
     }
 }
@@ -253,7 +261,9 @@ impl SideBySide {
         let (ran, near) = snap(&units.iter().map(of_block).collect::<Vec<_>>(), &machine);
         units.iter_mut().zip(&ran).for_each(|(unit, ran)| unit.ran = ran[0]);
         let operations: Vec<u64> = units.iter().map(|unit| blocks[unit.block].operations).collect();
-        let encloses = |one: usize, other: usize| encloses(blocks, &units, one, other);
+        let path = |unit: &Unit| blocks[unit.block].flow.path.iter().map(key_of).collect();
+        let paths: Vec<Vec<ArmKey>> = units.iter().map(path).collect();
+        let encloses = |one: usize, other: usize| encloses(&units, &paths, one, other);
         let matching = Matching::of_working(&ran, &operations, &machine, &works);
         let matching = matching.without_guesses(encloses);
         let arms = Compared { blocks, units: &units, matching: &matching, steps, masks }.arms();
@@ -284,13 +294,11 @@ fn key_of(enclosure: &Enclosure) -> ArmKey {
 }
 
 /// Whether a unit stands in no arm that another does not stand in: around it, before it or behind it.
-fn encloses(blocks: &[SourceBlock], units: &[Unit], one: usize, other: usize) -> bool {
-    let path = |unit: &Unit| blocks[unit.block].flow.path.iter().map(key_of).collect::<Vec<_>>();
-    let own = path(&units[one]);
+fn encloses(units: &[Unit], paths: &[Vec<ArmKey>], one: usize, other: usize) -> bool {
     let mut inner = Some(other);
     while let Some(at) = inner {
         if units[at].way == units[one].way {
-            return path(&units[at]).starts_with(&own);
+            return paths[at].starts_with(&paths[one]);
         }
         inner = units[at].caller;
     }
@@ -385,17 +393,72 @@ impl Compared<'_> {
             return self.guard(first, around);
         }
         let all_came = |at: &usize| Some(self.units[*at].ran) == around;
+        let own = self.own_steps(enclosure, blocks);
         let ran = &[ran, self.called_units(blocks)].concat();
-        if !ran.iter().any(all_came)
-            && let Some((first, copies)) = ran.iter().find_map(|at| self.copies(*at))
-        {
-            return match enclosure.part {
-                ConstructPart::LoopBody if copies > 1 => ArmOutcome::Unrolled,
-                ConstructPart::LoopBody => ArmOutcome::Kept,
-                _ => self.guard(first, None),
-            };
+        if !ran.iter().any(all_came) {
+            if let Some((first, copies)) = ran.iter().find_map(|at| self.copies(*at)) {
+                return match enclosure.part {
+                    ConstructPart::LoopBody if copies > 1 => ArmOutcome::Unrolled,
+                    ConstructPart::LoopBody => ArmOutcome::Kept,
+                    _ => self.guard(first, None),
+                };
+            }
+            // Of arms that ran alike, the one on whose lines it stands.
+            let alike =
+                |at: &&usize| ran.iter().any(|unit| self.units[*unit].ran == self.steps[**at].ran);
+            if enclosure.part != ConstructPart::LoopBody
+                && let Some(first) = own.iter().find(alike)
+            {
+                return self.guard(*first, None);
+            }
         }
-        self.outcome_without_code(enclosure, ran, surroundings)
+        self.outcome_without_code(enclosure, ran, surroundings, &own)
+    }
+
+    /// Instructions that ran on lines on which nothing but an arm stands, without the arms in it, and that do some of
+    /// its work.
+    fn own_steps(&self, enclosure: &Enclosure, blocks: &[usize]) -> Vec<usize> {
+        let is_direct = |block: &usize| {
+            let innermost = self.blocks[*block].flow.path.last();
+            innermost.is_some_and(|last| key_of(last) == key_of(enclosure))
+        };
+        let direct: Vec<usize> = blocks.iter().copied().filter(is_direct).collect();
+        let called = self.called_units(&direct).into_iter().map(|unit| self.units[unit].block);
+        let own: BTreeSet<usize> = direct.iter().copied().chain(called).collect();
+        let (own, others): (Vec<usize>, Vec<usize>) =
+            (0..self.blocks.len()).partition(|block| own.contains(block));
+        let lines = |blocks: &[usize]| -> BTreeSet<u32> {
+            blocks.iter().flat_map(|block| self.blocks[*block].lines.clone()).collect()
+        };
+        let (own, others) = (lines(&own), lines(&others));
+        let here = |step: &Step| {
+            let line = step.line.filter(|line| own.contains(line) && !others.contains(line));
+            line.is_some() && step.ran.0 > 0 && step.kind.is_of_lanes()
+        };
+        (0..self.steps.len()).filter(|at| here(&self.steps[*at])).collect()
+    }
+
+    /// Whether most of these instructions are predicated off in some lanes.
+    fn are_off(&self, steps: &[usize]) -> bool {
+        let off = steps.iter().filter(|at| self.steps[**at].on < self.steps[**at].ran.1).count();
+        2 * off > steps.len()
+    }
+
+    /// The lines of a construct: that of its condition, those of its arms, and those of what they call.
+    fn construct_lines(&self, enclosure: &Enclosure) -> BTreeSet<u32> {
+        let is_in = |block: &&SourceBlock| {
+            block.flow.path.iter().any(|one| one.construct == enclosure.construct)
+        };
+        let mut left: Vec<&SourceBlock> = self.blocks.iter().filter(is_in).collect();
+        let mut lines = BTreeSet::from([enclosure.line]);
+        let mut called: BTreeSet<&str> = BTreeSet::new();
+        while let Some(block) = left.pop() {
+            lines.extend(&block.lines);
+            for name in block.flow.calls.iter().filter(|name| called.insert(name)) {
+                left.extend(self.blocks.iter().filter(|block| block.flow.function == *name));
+            }
+        }
+        lines
     }
 
     /// What surrounds the construct of an arm that these units are: a block that exactly the lanes run that reach
@@ -499,13 +562,16 @@ impl Compared<'_> {
         })
     }
 
-    /// Whether a block's operations are there in every lane of what surrounds it, predicated.
-    fn predicated(&self, unit: usize, parent: usize) -> bool {
+    /// Whether a block's operations are there in every lane of what surrounds it, predicated; the block itself may be
+    /// of an unrolled loop or of a function in an arm that so many lanes enter.
+    fn predicated(&self, unit: usize, enters: u64, parent: usize) -> bool {
         let block = &self.blocks[self.units[unit].block];
         let (often, _) = self.blocks[self.units[parent].block].ran;
         self.groups(&block.lines).into_iter().any(|group| {
             let times = group.times(often);
-            group.on < group.ran.1 && times.is_some_and(|times| group.on == times * block.ran.1)
+            let lanes = |times: u64| [block.ran.1, enters].contains(&(group.on / times.max(1)));
+            let exact = times.is_some_and(|times| group.on.is_multiple_of(times) && lanes(times));
+            group.on < group.ran.1 && exact
         })
     }
 
@@ -514,8 +580,7 @@ impl Compared<'_> {
         let mut groups: BTreeMap<(u32, &str), Group> = BTreeMap::new();
         for (at, step) in self.steps.iter().enumerate() {
             let Some(line) = step.line.filter(|line| lines.contains(line)) else { continue };
-            let works = matches!(step.kind, StepKind::Select | StepKind::Lanes);
-            if !works || step.ran.0 == 0 {
+            if !step.kind.is_of_lanes() || step.ran.0 == 0 {
                 continue;
             }
             let new = Group { first: at, members: 0, ran: (0, 0), on: 0 };
@@ -532,6 +597,7 @@ impl Compared<'_> {
         enclosure: &Enclosure,
         ran: &[usize],
         around: Option<Around>,
+        own: &[usize],
     ) -> ArmOutcome {
         let units = || ran.iter().map(|at| &self.units[*at]);
         let merged =
@@ -549,17 +615,22 @@ impl Compared<'_> {
             let whole = |unit: &Unit| around.is_some_and(|around| around.is_copied(unit.ran));
             return if units().any(whole) { ArmOutcome::Unrolled } else { ArmOutcome::Folded };
         }
-        let lines: Vec<u32> =
-            ran.iter().flat_map(|at| self.blocks[self.units[*at].block].lines.clone()).collect();
+        let lines = self.construct_lines(enclosure);
+        let lined = self.steps.iter().any(|step| step.line.is_some());
+        // What is written for an atomic has no line.
+        let is_on_lines = |step: &Step| match step.line {
+            Some(line) => lines.contains(&line),
+            None => !lined || step.kind == StepKind::Memory,
+        };
         let least = units().map(|unit| unit.ran.1).max().unwrap_or(0);
         let Some(Around { unit: parent, ran: (often, lanes), .. }) = around else {
             return self.selects(None, least, &lines);
         };
         let masked = |unit: &Unit| {
-            let works = |step: &Step| matches!(step.kind, StepKind::Select | StepKind::Lanes);
             let fewer = unit.ran.1 < lanes;
             let ran = |step: &Step| step.ran.0 == often && step.on == unit.ran.1;
-            self.steps.iter().position(|step| fewer && works(step) && ran(step))
+            let found = |step: &Step| step.kind.is_of_lanes() && ran(step) && is_on_lines(step);
+            self.steps.iter().position(|step| fewer && found(step))
         };
         if let Some(first) = units().find_map(masked) {
             // Every subgroup came there; where lanes are masked, a branch may lead over it all the same.
@@ -568,7 +639,8 @@ impl Compared<'_> {
                 false => ArmOutcome::Masked,
             };
         }
-        if ran.iter().any(|at| self.predicated(*at, parent)) {
+        let enters = units().next().map_or(0, |unit| unit.ran.1);
+        if ran.iter().any(|at| self.predicated(*at, enters, parent)) || self.are_off(own) {
             return ArmOutcome::Masked;
         }
         match self.selects(Some((often, lanes)), least, &lines) {
@@ -581,18 +653,24 @@ impl Compared<'_> {
     }
 
     /// Whether selects ran with at least so many lanes as an arm, where what surrounds it did or in a part of that,
-    /// or anywhere where that is not known; where the code has lines, on one of the arm's.
-    fn selects(&self, around: Option<(u64, u64)>, least: u64, lines: &[u32]) -> ArmOutcome {
+    /// or anywhere where that is not known; where the code has lines, on one of the construct's, on which an
+    /// instruction that is predicated chooses too: it overwrites what every lane has computed.
+    fn selects(&self, around: Option<(u64, u64)>, least: u64, lines: &BTreeSet<u32>) -> ArmOutcome {
         let lined = self.steps.iter().any(|step| step.line.is_some());
+        let is_on_lines = |step: &Step| step.line.is_some_and(|line| lines.contains(&line));
         let here = |step: &Step| match around {
             Some(around) if step.ran == around => true,
-            _ if lined => step.line.is_some_and(|line| lines.contains(&line)),
+            _ if lined => is_on_lines(step),
             // In an arm of what surrounds it, chosen by selects among others: with these lanes, and as often.
             Some((often, lanes)) => step.ran.0 == often && (least..=lanes).contains(&step.on),
             None => step.on >= least,
         };
-        let chooses = |kind| matches!(kind, StepKind::Select | StepKind::ScalarSelect);
-        let found = |step: &Step| chooses(step.kind) && step.ran.0 > 0 && here(step);
+        let chooses = |step: &Step| match step.kind {
+            StepKind::Select | StepKind::ScalarSelect => here(step),
+            StepKind::Memory | StepKind::Lanes => step.on < step.ran.1 && is_on_lines(step),
+            _ => false,
+        };
+        let found = |step: &Step| step.ran.0 > 0 && chooses(step);
         if self.steps.iter().any(found) { ArmOutcome::Flattened } else { ArmOutcome::Folded }
     }
 }

@@ -160,34 +160,39 @@ impl Matching {
             blocks: vec![Match::NeverRan; blocks.len()],
             guesses: Vec::new(),
         };
+        let mut of_counts: BTreeMap<&Ran, Vec<usize>> = BTreeMap::new();
+        for (stretch, (first, _)) in stretches.iter().enumerate() {
+            of_counts.entry(&instructions[*first]).or_default().push(stretch);
+        }
         for (counts, members) in alike {
-            let all: Vec<usize> = (0..stretches.len())
-                .filter(|stretch| instructions[stretches[*stretch].0] == *counts)
-                .collect();
-            let found: Vec<usize> =
-                all.iter().copied().filter(|stretch| usable[*stretch]).collect();
+            let all = of_counts.get(counts).map_or(&[][..], Vec::as_slice);
+            let found = all.iter().filter(|stretch| usable[**stretch]).count();
             let with_operations: Vec<usize> =
                 members.iter().copied().filter(|block| operations[*block] > 0).collect();
             let owners = if with_operations.is_empty() { &members } else { &with_operations };
-            let place =
-                |stretch: usize| match (owners.len(), found.iter().position(|of| *of == stretch)) {
-                    (1, _) => Some(owners[0]),
-                    (_, None) => None,
-                    (count, Some(at)) if count == found.len() => Some(owners[at]),
-                    _ => in_order[stretch],
-                };
+            let mut next = owners.iter().copied();
+            let places: Vec<Option<usize>> = all
+                .iter()
+                .map(|stretch| match owners.len() {
+                    1 => Some(owners[0]),
+                    _ if !usable[*stretch] => None,
+                    count if count == found => next.next(),
+                    _ => in_order[*stretch],
+                })
+                .collect();
+            let placed: BTreeSet<usize> = places.iter().copied().flatten().collect();
             for block in &members {
-                matching.blocks[*block] = match all.iter().any(|of| place(*of) == Some(*block)) {
+                matching.blocks[*block] = match placed.contains(block) {
                     true => Match::Found,
                     false if all.is_empty() => Match::Missing,
                     false => Match::Merged,
                 };
             }
-            for stretch in &all {
+            for (stretch, place) in all.iter().zip(places) {
                 let (first, last) = stretches[*stretch];
-                matching.instructions[first..=last].fill(place(*stretch));
+                matching.instructions[first..=last].fill(place);
             }
-            let by_order = owners.len() > 1 && owners.len() != found.len();
+            let by_order = owners.len() > 1 && owners.len() != found;
             if (by_order || owners.len() == 1) && !all.is_empty() {
                 let may_go = |block: &usize| !by_order || !needed[*block];
                 let blocks = owners.iter().copied().filter(may_go).collect();

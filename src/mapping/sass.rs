@@ -28,6 +28,10 @@ const CONTROL: [&str; 14] = [
     "YIELD",
 ];
 
+/// Operations that reach memory; constants are none of it.
+const MEMORY: [&str; 11] =
+    ["ATOM", "ATOMG", "ATOMS", "LD", "LDG", "LDL", "LDS", "RED", "ST", "STG", "STS"];
+
 /// A dispatch's code beside its source, on its own input and, where `other` is the same dispatch on another one, on
 /// both: what the compiler did to each arm and loop, and the blocks whose lanes are nearly their instructions'.
 /// `None` if no disassembler was there, or the record does not say what surrounds a block.
@@ -76,10 +80,12 @@ pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
             None if !operation.starts_with("BRX") && !text.contains(',') => Guard::Always,
             Some(predicate) if predicate.contains("UP") => Guard::Whole,
             _ => {
+                // A table, or what leads to where lanes come together, parts them wherever it stands in there.
+                let leads_out = |end: usize| target.is_none_or(|target| target == end);
                 let parts = |(begin, end): &(usize, usize)| {
-                    code.instructions[*begin].inst_executed == one.inst_executed
-                        && *end > at
-                        && target.is_none_or(|target| *end >= target)
+                    let whole = code.instructions[*begin].inst_executed == one.inst_executed;
+                    let inside = *end > at && target.is_none_or(|target| *end >= target);
+                    inside && (whole || leads_out(*end))
                 };
                 if regions.iter().any(parts) { Guard::Lanes } else { Guard::Whole }
             }
@@ -94,6 +100,7 @@ pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
             _ if CONTROL.contains(&stem) => StepKind::Control,
             ("SEL" | "FSEL" | "DSEL" | "HSEL2", _) => StepKind::Select,
             ("USEL", _) => StepKind::ScalarSelect,
+            _ if MEMORY.contains(&stem) => StepKind::Memory,
             _ if stem.starts_with('U') || stem == "S2UR" || stem == "R2UR" => StepKind::Scalar,
             _ => StepKind::Lanes,
         };
@@ -129,7 +136,8 @@ fn target(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Instruction;
+    use crate::record::{ArmOutcome, ConditionClass, ConstructPart, Enclosure, Flow, Instruction};
+    use crate::units::BlockId;
 
     fn code(texts: &[(&str, [u64; 3])]) -> MachineCode {
         let instruction = |(at, (text, counts)): (usize, &(&str, [u64; 3]))| Instruction {
@@ -178,6 +186,87 @@ mod tests {
             StepKind::Branch(0, Guard::Whole),
         ];
         assert_eq!(kinds, expected);
+    }
+
+    /// A block with its lines and counts, in an arm of the construct of line 20.
+    fn block(arm: Option<ConstructPart>, lines: &[u32], ran: (u64, u64)) -> SourceBlock {
+        let enclosure = |part| Enclosure {
+            construct: 0,
+            part,
+            case: 0,
+            line: 20,
+            condition: ConditionClass::Data,
+            parent: Some(BlockId(0)),
+        };
+        let flow = Flow {
+            function: "main".to_owned(),
+            path: arm.map(enclosure).into_iter().collect(),
+            path_shared: 0,
+            after: None,
+            leaves: None,
+            barrier: false,
+            calls: Vec::new(),
+            call_lines: Vec::new(),
+        };
+        SourceBlock { operations: 3, lines: lines.to_vec(), flow, ran }
+    }
+
+    /// What became of both arms of an `if` in a body of 4 warps, of whose lanes 100 and 28 take the arms.
+    fn arms(texts: &[(&str, u32, [u64; 3])]) -> Vec<ArmOutcome> {
+        let mut code = code(&texts.iter().map(|(text, _, ran)| (*text, *ran)).collect::<Vec<_>>());
+        for (instruction, (_, line, _)) in code.instructions.iter_mut().zip(texts) {
+            instruction.line = (*line > 0).then_some(*line);
+        }
+        let blocks = [
+            block(None, &[19, 20], (4, 128)),
+            block(Some(ConstructPart::IfAccept), &[21], (4, 100)),
+            block(Some(ConstructPart::IfReject), &[23], (4, 28)),
+        ];
+        let own = units(&blocks, "main", &[]);
+        let found = SideBySide::new(&blocks, own, &steps(&code).unwrap(), None, false);
+        found.arms.iter().map(|arm| arm.outcome).collect()
+    }
+
+    #[test]
+    fn lines_tell_what_became_of_an_arm() {
+        use ArmOutcome::{Flattened, Folded, Masked};
+        let all = [4, 128, 128];
+        // One arm is computed by every lane, and what is predicated overwrites it.
+        let overwritten =
+            [("IMAD R0, R7, 0x3, R4", 21, all), ("@P0 SHF.R.U32.HI R0, RZ", 23, [4, 128, 28])];
+        assert_eq!(arms(&overwritten), [Flattened, Masked]);
+        // Both are chosen by a select that stands on a line of one of them, or on that of the condition.
+        for line in [20, 21] {
+            assert_eq!(arms(&[("SEL R8, R5, R7, !P0", line, [2, 64, 64])]), [Flattened, Flattened]);
+        }
+        // Of copies of an arm one is gone, so that no sum is the arm's; the others overwrite what every lane has.
+        let copies = [
+            ("@!P0 FADD R5, R6, R7", 23, [1, 32, 9]),
+            ("@!P1 FADD R5, R6, R7", 23, [1, 32, 8]),
+            ("IMAD.MOV R8, RZ, RZ, R5", 19, all),
+        ];
+        assert_eq!(arms(&copies), [Flattened, Masked]);
+        // What has no line is of an arm where it reaches memory, not where it only has as many lanes.
+        let lined = ("IMAD.MOV R8, RZ, RZ, R5", 19, all);
+        let stored = ("@P0 STS [R6], RZ", 0, [4, 128, 28]);
+        assert_eq!(arms(&[lined, stored]), [Folded, Masked]);
+        let divided = ("@P1 IMAD.IADD R10, R10, -R7", 0, [4, 128, 28]);
+        assert_eq!(arms(&[lined, divided]), [Folded, Folded]);
+    }
+
+    #[test]
+    fn a_table_parts_lanes_wherever_it_stands_in_a_region() {
+        let code = code(&[
+            ("BSSY B0, 0x50", [4, 128, 128]),
+            ("@P0 BRA 0x30", [4, 128, 64]),
+            ("BRX R4 -0x530 (*\"BRANCH_TARGETS .L_x_39\"*)", [3, 64, 64]),
+            ("@!P1 BRA 0x50", [3, 60, 50]),
+            ("@!P1 BRA 0x50", [3, 60, 50]),
+            ("BSYNC B0", [8, 128, 128]),
+        ]);
+        let kinds: Vec<StepKind> = steps(&code).unwrap().iter().map(|step| step.kind).collect();
+        let leave = StepKind::Branch(5, Guard::Lanes);
+        assert_eq!(kinds[2..5], [StepKind::Table(Guard::Lanes), leave, leave]);
     }
 
     #[test]
