@@ -449,7 +449,8 @@ pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
     // The schema first: a file of another version is refused as that, not for a key it lacks.
     let inconsistent = |what| StoreError::Inconsistent { path: path.to_owned(), what };
     let run = match schema(text, path)? {
-        1 => written::of_schema_1(decode_as::<Run<Dispatch<Block1>>>(text, path)?),
+        1 => written::of_schema_1(decode_as::<Run<Dispatch<Block1>>>(text, path)?)
+            .map_err(inconsistent)?,
         found if found == u64::from(SCHEMA) => {
             let run = decode_as::<Run<Dispatch<Counts>>>(text, path)?;
             written::join(run, decode_as(text, path)?).map_err(inconsistent)?

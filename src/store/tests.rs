@@ -361,3 +361,47 @@ fn traces_shapes_and_machine_code_that_cannot_be_are_refused() {
         assert!(said.contains(words) && said.contains("measurement 1"), "{words}: {said}");
     }
 }
+
+#[test]
+fn instructions_are_lists_in_a_file_and_older_files_have_them_one_by_one() {
+    let (path, mut run) = (Path::new("bad.json"), fixtures::run());
+    let instruction = |at: u32, line: Option<u32>| Instruction {
+        offset_bytes: 16 * at,
+        file: None,
+        line,
+        text: Some(format!("FADD R{at}, R1, R2")),
+        inst_executed: 2,
+        thread_inst_executed: 4,
+        thread_inst_executed_pred_on: 3,
+    };
+    let instructions = vec![instruction(0, Some(7)), instruction(1, None)];
+    let rows = serde_json::to_string(&instructions).expect("encodes");
+    run.measurements[0].dispatches[0].machine_code = Some(MachineCode {
+        function: "main".to_owned(),
+        architecture: "sm_90".to_owned(),
+        instructions,
+        sha256: None,
+        arms: Vec::new(),
+        near: Vec::new(),
+    });
+    let text = String::from_utf8(encode(&run, path).expect("encodes")).expect("text");
+    let table = concat!(
+        r#"{"offset_bytes":[0,16],"line":[7,null],"text":["FADD R0, R1, R2","FADD R1, R1, R2"],"#,
+        r#""inst_executed":[2,2],"thread_inst_executed":[4,4],"#,
+        r#""thread_inst_executed_pred_on":[3,3]}"#,
+    );
+    assert!(text.contains(table), "{text}");
+    assert_eq!(decode(text.as_bytes(), path).expect("loads"), run);
+    let older = text.replace(table, &rows);
+    assert_eq!(decode(older.as_bytes(), path).expect("loads"), run);
+    for (list, short, words) in [
+        ("[7,null]", "[7]", "the machine code of `main`: 2 instructions have 1 values of line"),
+        ("[4,4]", "[4]", "2 instructions have 1 values of thread_inst_executed"),
+        ("[0,16]", "[0,16,32]", "3 instructions have 2 values of line"),
+    ] {
+        let said = refusal(&text.replace(list, short));
+        assert!(said.contains(words), "{said}");
+    }
+    let said = refusal(&text.replace("[7,null]", "[\"seven\",null]"));
+    assert!(said.contains("bad.json:") && said.contains("seven"), "{said}");
+}

@@ -5,15 +5,17 @@
 //! table says is held once in memory too, however many dispatches have it. Files are `store`'s.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
+use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::record::{
-    self, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Call, Enclosure, Flow, Line, MachineCode,
-    Measurement, Run, SCHEMA,
+    self, Arm, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Call, Enclosure, Flow, Instruction,
+    Line, MachineCode, Measurement, NearBlock, Run, SCHEMA,
 };
 use crate::units::{BlockId, Executions, Lanes, Nanoseconds, Parts};
 
@@ -41,13 +43,17 @@ pub(super) struct Dispatch<B> {
     #[serde(default = "Vec::new", alias = "lines", skip_serializing_if = "Vec::is_empty")]
     line_counts: Vec<Line>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    machine_code: Option<MachineCode>,
+    machine_code: Option<Code>,
 }
 
 impl<B> Dispatch<B> {
     /// The dispatch with these blocks.
-    fn with_blocks(self, blocks: Vec<Block>, line_counts: Vec<Line>) -> record::Dispatch {
-        record::Dispatch {
+    fn with_blocks(
+        self,
+        blocks: Vec<Block>,
+        line_counts: Vec<Line>,
+    ) -> Result<record::Dispatch, String> {
+        Ok(record::Dispatch {
             entry_point: self.entry_point,
             workgroups: self.workgroups,
             workgroup_size: self.workgroup_size,
@@ -57,9 +63,164 @@ impl<B> Dispatch<B> {
             blocks,
             calls: self.calls,
             line_counts,
-            machine_code: self.machine_code,
-        }
+            machine_code: self.machine_code.map(Code::join).transpose()?,
+        })
     }
+}
+
+/// A kernel's machine code with what its instructions did.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Code {
+    /// The function's name.
+    function: String,
+    /// The architecture, as `sm_90`.
+    architecture: String,
+    /// The instructions in the order of their offsets, those that never ran included.
+    instructions: Instructions,
+    /// SHA-256 of the code, in hexadecimal; absent where the code itself was not at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    /// What the compiler did to each arm of a branch and to each loop, in the order of the source, as told by the
+    /// launch's input and, where that tells more, by another; empty where it was not worked out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    arms: Vec<Arm>,
+    /// The blocks that were matched with instructions whose lanes are nearly theirs, in the order of the source;
+    /// absent where each that was matched has the same lanes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    near: Vec<NearBlock>,
+}
+
+/// Instructions as a table, which packs to half of what they take one by one, or one by one, as older files have them.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Instructions {
+    Table(InstructionTable),
+    Rows(Vec<Instruction>),
+}
+
+/// Either form by how it begins, so that an error says where in it something is wrong.
+impl<'de> Deserialize<'de> for Instructions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Instructions;
+
+            fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+                text.write_str("instructions as lists of their fields, or one by one")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Self::Value, A::Error> {
+                Deserialize::deserialize(MapAccessDeserializer::new(table)).map(Instructions::Table)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, rows: A) -> Result<Self::Value, A::Error> {
+                Deserialize::deserialize(SeqAccessDeserializer::new(rows)).map(Instructions::Rows)
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// A list for each field of an instruction, all of one length: the first values are the first instruction's.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct InstructionTable {
+    /// Where each lies in the function.
+    offset_bytes: Vec<u32>,
+    /// The source file that it comes from; `null` where that is none of the user's. Absent where all are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    file: Vec<Option<String>>,
+    /// The line in that file, from 1. Absent where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    line: Vec<Option<u32>>,
+    /// Its text; `null` or absent where there was no disassembler.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    text: Vec<Option<String>>,
+    /// How often subgroups executed it (`smsp__sass_inst_executed`).
+    inst_executed: Vec<u64>,
+    /// The active lanes, summed over those executions (`smsp__sass_thread_inst_executed`).
+    thread_inst_executed: Vec<u64>,
+    /// Those of them that a predicate did not turn off (`smsp__sass_thread_inst_executed_pred_on`).
+    thread_inst_executed_pred_on: Vec<u64>,
+}
+
+impl Code {
+    fn split(code: MachineCode) -> Self {
+        let MachineCode { function, architecture, instructions, sha256, arms, near } = code;
+        let instructions = Instructions::Table(InstructionTable::from_rows(instructions));
+        Self { function, architecture, instructions, sha256, arms, near }
+    }
+
+    fn join(self) -> Result<MachineCode, String> {
+        let Self { function, architecture, instructions, sha256, arms, near } = self;
+        let instructions = match instructions {
+            Instructions::Rows(rows) => rows,
+            Instructions::Table(table) => {
+                table.rows().map_err(|what| format!("the machine code of `{function}`: {what}"))?
+            }
+        };
+        Ok(MachineCode { function, architecture, instructions, sha256, arms, near })
+    }
+}
+
+impl InstructionTable {
+    fn from_rows(rows: Vec<Instruction>) -> Self {
+        let mut table = Self::default();
+        for row in rows {
+            table.offset_bytes.push(row.offset_bytes);
+            table.file.push(row.file);
+            table.line.push(row.line);
+            table.text.push(row.text);
+            table.inst_executed.push(row.inst_executed);
+            table.thread_inst_executed.push(row.thread_inst_executed);
+            table.thread_inst_executed_pred_on.push(row.thread_inst_executed_pred_on);
+        }
+        without_absent(&mut table.file);
+        without_absent(&mut table.line);
+        without_absent(&mut table.text);
+        table
+    }
+
+    fn rows(self) -> Result<Vec<Instruction>, String> {
+        let count = self.offset_bytes.len();
+        let mut files = optional("file", self.file, count)?.into_iter();
+        let mut lines = optional("line", self.line, count)?.into_iter();
+        let mut texts = optional("text", self.text, count)?.into_iter();
+        let inst_executed = all("inst_executed", self.inst_executed, count)?;
+        let lanes = all("thread_inst_executed", self.thread_inst_executed, count)?;
+        let on = all("thread_inst_executed_pred_on", self.thread_inst_executed_pred_on, count)?;
+        let numbers =
+            self.offset_bytes.into_iter().zip(inst_executed).zip(lanes.into_iter().zip(on));
+        let row = |((offset_bytes, inst_executed), (lanes, on))| Instruction {
+            offset_bytes,
+            file: files.next().flatten(),
+            line: lines.next().flatten(),
+            text: texts.next().flatten(),
+            inst_executed,
+            thread_inst_executed: lanes,
+            thread_inst_executed_pred_on: on,
+        };
+        Ok(numbers.map(row).collect())
+    }
+}
+
+/// Leaves a list out that has nothing.
+fn without_absent<T>(list: &mut Vec<Option<T>>) {
+    if list.iter().all(Option::is_none) {
+        list.clear();
+    }
+}
+
+/// A list that has a value for each instruction.
+fn all<T>(name: &str, list: Vec<T>, count: usize) -> Result<Vec<T>, String> {
+    match list.len() {
+        length if length == count => Ok(list),
+        length => Err(format!("{count} instructions have {length} values of {name}")),
+    }
+}
+
+/// The same of one that may be left out.
+fn optional<T>(name: &str, list: Vec<Option<T>>, count: usize) -> Result<Vec<Option<T>>, String> {
+    if list.is_empty() { Ok(list) } else { all(name, list, count) }
 }
 
 /// A block's counts, in the order of its dispatch's block table.
@@ -182,7 +343,7 @@ fn split_dispatch(
         blocks,
         calls,
         line_counts,
-        machine_code,
+        machine_code: machine_code.map(Code::split),
     };
     Ok((written, table))
 }
@@ -273,31 +434,34 @@ pub(super) fn join(run: Run<Dispatch<Counts>>, tables: Tables) -> Result<Run, St
             active_lanes_mean_expected: counts.active_lanes_mean_expected,
         };
         let blocks = table.iter().zip(counts).map(block).collect();
-        Ok(dispatch.with_blocks(blocks, lines))
+        dispatch.with_blocks(blocks, lines)
     })
 }
 
 /// Makes a run of schema 1 one of this schema, with its own figures and counting rule 1.
-pub(super) fn of_schema_1(run: Run<Dispatch<Block1>>) -> Run {
+///
+/// # Errors
+///
+/// What of its machine code does not fit together.
+pub(super) fn of_schema_1(run: Run<Dispatch<Block1>>) -> Result<Run, String> {
     // What the program says of a block is held once; equal rows have equal JSON.
     let mut known: BTreeMap<String, Arc<BlockCode>> = BTreeMap::new();
     let mut shared = |code: BlockCode| -> Arc<BlockCode> {
         let Ok(key) = serde_json::to_string(&code) else { return Arc::new(code) };
         Arc::clone(known.entry(key).or_insert_with(|| Arc::new(code)))
     };
-    let joined = run.with_dispatches(|mut dispatch| {
+    let mut run = run.with_dispatches(|mut dispatch| {
         let blocks = std::mem::take(&mut dispatch.blocks);
         let lines = std::mem::take(&mut dispatch.line_counts);
         let blocks: Vec<Block> =
             blocks.into_iter().map(|old| block_of_1(old, &mut shared)).collect();
         // Lines follow from blocks that tell them apart; the oldest records have them by themselves.
         let told = blocks.iter().all(|block| block.operations == 0 || !block.lines.is_empty());
-        Ok::<_, Infallible>(dispatch.with_blocks(blocks, if told { Vec::new() } else { lines }))
-    });
-    let Ok(mut run) = joined;
+        dispatch.with_blocks(blocks, if told { Vec::new() } else { lines })
+    })?;
     run.schema = SCHEMA;
     run.counting_rule = COUNTING_RULE_OF_SCHEMA_1;
-    run
+    Ok(run)
 }
 
 fn block_of_1(old: Block1, shared: &mut impl FnMut(BlockCode) -> Arc<BlockCode>) -> Block {
