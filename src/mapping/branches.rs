@@ -444,6 +444,19 @@ impl Compared<'_> {
         2 * off > steps.len()
     }
 
+    /// Whether these instructions ran with about the lanes of an arm, rather than with those of what surrounds it.
+    fn are_fewer(&self, steps: &[usize], arm: (u64, u64), around: (u64, u64)) -> bool {
+        let sum = |(often, lanes): (u128, u128), at: &usize| {
+            let ran = self.steps[*at].ran;
+            (often + u128::from(ran.0), lanes + u128::from(ran.1))
+        };
+        let ran = steps.iter().fold((0, 0), sum);
+        let wide = |(often, lanes): (u64, u64)| (u128::from(often), u128::from(lanes));
+        // lanes / often below the middle of both.
+        let ((a, a_lanes), (b, b_lanes)) = (wide(arm), wide(around));
+        ran.0 > 0 && 2 * ran.1 * a * b < ran.0 * (a_lanes * b + b_lanes * a)
+    }
+
     /// The lines of a construct: that of its condition, those of its arms, and those of what they call.
     fn construct_lines(&self, enclosure: &Enclosure) -> BTreeSet<u32> {
         let is_in = |block: &&SourceBlock| {
@@ -535,7 +548,12 @@ impl Compared<'_> {
                 (false, false) => {}
             }
         }
-        if self.masks { ArmOutcome::Masked } else { ArmOutcome::Skipped }
+        match self.masks {
+            true => ArmOutcome::Masked,
+            // Nobody went another way.
+            false if around == Some(self.steps[first].ran) => ArmOutcome::Merged,
+            false => ArmOutcome::Skipped,
+        }
     }
 
     /// Operations of a unit's block.
@@ -642,6 +660,11 @@ impl Compared<'_> {
         let enters = units().next().map_or(0, |unit| unit.ran.1);
         if ran.iter().any(|at| self.predicated(*at, enters, parent)) || self.are_off(own) {
             return ArmOutcome::Masked;
+        }
+        if let Some(arm) = units().next()
+            && self.are_fewer(own, arm.ran, (often, lanes))
+        {
+            return self.guard(own[0], None);
         }
         match self.selects(Some((often, lanes)), least, &lines) {
             // What surrounds it may be flattened itself, into what surrounds that.

@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn lines_tell_what_became_of_an_arm() {
-        use ArmOutcome::{Flattened, Folded, Masked};
+        use ArmOutcome::{Flattened, Folded, Masked, Skipped};
         let all = [4, 128, 128];
         // One arm is computed by every lane, and what is predicated overwrites it.
         let overwritten =
@@ -246,6 +246,18 @@ mod tests {
             ("IMAD.MOV R8, RZ, RZ, R5", 19, all),
         ];
         assert_eq!(arms(&copies), [Flattened, Masked]);
+        // Copies that no sum tells, behind a branch: they ran with the arm's lanes.
+        let behind = [
+            ("BSSY B0, 0x70", 20, all),
+            ("@!P1 BRA 0x40", 20, [4, 128, 28]),
+            ("FFMA R7, R7, R6, R5", 21, [4, 100, 100]),
+            ("BRA 0x70", 21, [4, 100, 100]),
+            ("FADD R7, R7, -R5", 23, [2, 14, 14]),
+            ("FADD R7, R7, -R6", 23, [2, 14, 14]),
+            ("FADD R7, R7, -RZ", 23, [2, 14, 14]),
+            ("BSYNC B0", 20, [8, 128, 128]),
+        ];
+        assert_eq!(arms(&behind), [Skipped, Skipped]);
         // What has no line is of an arm where it reaches memory, not where it only has as many lanes.
         let lined = ("IMAD.MOV R8, RZ, RZ, R5", 19, all);
         let stored = ("@P0 STS [R6], RZ", 0, [4, 128, 28]);

@@ -215,7 +215,13 @@ impl LoopWalk<'_> {
         // Whoever was in a loop that nobody left by a way out was cut off, whatever the limit.
         if break_if.is_none() && breaks + returns == 0 {
             let inside = iterations_of(inside, continuing, self.counts.executions);
-            return inside.is_none_or(|iterations| iterations > 0).then_some(false);
+            if inside.is_none_or(|iterations| iterations > 0) {
+                return Some(false);
+            }
+            // Nobody was in it, unless the counts of those who were are missing.
+            if !incomplete {
+                return None;
+            }
         }
         let limit = self.counts.limit?;
         self.iterations.is_none_or(|iterations| iterations >= limit).then_some(false)
@@ -513,6 +519,37 @@ mod tests {
             let expected = CutLoops { certain: vec![], possible: vec![4] };
             assert_eq!(cut_off(&program, &counts), expected, "{most}");
         }
+    }
+
+    #[test]
+    fn a_loop_whose_counts_are_all_missing_may_be_cut_off() {
+        // One lane of 16 loops, and whoever executes it with others leaves no counts at all.
+        let program = program(
+            "@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {
+                var k = 0u;
+                if i.x == 3u {
+                    while k < 70000u { k += 1u; }
+                }
+                o[i.x] = k;
+             }",
+        );
+        let first = program.first_block().unwrap().index();
+        let idle = vec![0; program.blocks().len()];
+        let judged = |begun: u64, incomplete: bool| {
+            let mut lanes = idle.clone();
+            lanes[first] = begun;
+            let counts = LoopCounts {
+                executions: &lanes,
+                lanes: &lanes,
+                invocations: Some(16),
+                limit: Some(LIMIT),
+                iterations_max: Some(0),
+                incomplete,
+            };
+            cut_off(&program, &counts)
+        };
+        assert_eq!(judged(16, false), CutLoops::default());
+        assert_eq!(judged(8, true), CutLoops { certain: vec![], possible: vec![4] });
     }
 
     #[test]
