@@ -607,15 +607,15 @@ const RECORD: &str = "navi21/catalogue-quick";
 
 /// Hardware counters of NVIDIA's for the same kernels.
 const COUNTERS: [&str; 9] = [
-    "h100-cuda/boundary-counters",
-    "h100-cuda/catalogue-counters",
-    "h100-cuda/collective-counters",
-    "h100-cuda/grain-counters",
-    "h100-cuda/occupancy-counters",
-    "h100-cuda/others-counters",
-    "h100-cuda/predication-counters",
-    "h100-cuda/sort-counters",
-    "h100-cuda/sparse-counters",
+    "h200-cuda/boundary-counters",
+    "h200-cuda/catalogue-counters",
+    "h200-cuda/collective-counters",
+    "h200-cuda/grain-counters",
+    "h200-cuda/occupancy-counters",
+    "h200-cuda/others-counters",
+    "h200-cuda/predication-counters",
+    "h200-cuda/sort-counters",
+    "h200-cuda/sparse-counters",
 ];
 
 /// Each kernel whose AMD code was executed has NVIDIA's counters, and the same is said of its arms.
