@@ -409,27 +409,30 @@ fn source_lanes(run: &Run, measurement: &Measurement) -> Option<f64> {
 }
 
 /// What became of each arm and loop of a dispatch: as the record has it, or read off NVIDIA's code; nothing
-/// where the record holds no code, or no texts of it. What the counts of both inputs of a record did not tell is read
-/// off the lines of NVIDIA's code, for which one input is enough.
+/// where the record holds no code, or no texts of it. What the lines of NVIDIA's code tell is read off the record's own
+/// input, whatever rule the record was made by; its second input tells apart what counts alike on the first.
 pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
     let code = dispatch.machine_code.as_ref()?;
     if !code.architecture.starts_with("sm_") {
         return Some(code.arms.clone());
     }
+    let Some((read, _)) = sass::beside(dispatch, None) else {
+        return (!code.arms.is_empty()).then(|| code.arms.clone());
+    };
     if code.arms.is_empty() {
-        return Some(sass::beside(dispatch, None)?.0);
+        return Some(read);
     }
+    let key = |arm: &Arm| (arm.construct, arm.part, arm.case);
     let mut arms = code.arms.clone();
-    let folded = |arm: &&mut Arm| arm.outcome == ArmOutcome::Folded;
-    if arms.iter_mut().any(|arm| folded(&arm))
-        && let Some((read, _)) = sass::beside(dispatch, None)
-    {
-        for arm in arms.iter_mut().filter(folded) {
-            let key = |arm: &Arm| (arm.construct, arm.part, arm.case);
-            let mut same = read.iter().filter(|other| key(other) == key(arm));
-            if let Some(one) = same.next().filter(|_| same.next().is_none()) {
-                arm.outcome = one.outcome;
-            }
+    for arm in &mut arms {
+        let mut same = read.iter().filter(|other| key(other) == key(arm));
+        if let (Some(one), None) = (same.next(), same.next())
+            && !matches!(
+                one.outcome,
+                ArmOutcome::Merged | ArmOutcome::Folded | ArmOutcome::NeverRan
+            )
+        {
+            arm.outcome = one.outcome;
         }
     }
     Some(arms)

@@ -7,11 +7,11 @@
 //!
 //! | outcome | how it is told |
 //! |---|---|
-//! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there |
+//! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there, in a loop of the code |
 //! | `skipped` | they are there, lanes are masked, and a branch leads over them where none is left |
 //! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off; or most of what stands on its lines is predicated off in some lanes; no loop is |
 //! | `flattened` | none are there, and where what surrounds it ran, or on the construct's lines, there are selects, or what is predicated overwrites what every lane has; no loop is |
-//! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or copies of it add up to it |
+//! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or it stands in copies: what is on its lines is in no loop of the code, or in one that turns fewer times |
 //! | `folded` | none ran as it did, and there is no select either |
 //! | `merged` | it ran as often and with as many lanes as what surrounds it, or as another arm, so that counts do not tell them apart: neither is said to be in the code where either could be |
 //!
@@ -80,6 +80,9 @@ struct UnitWalk<'a> {
     /// Calls that were walked.
     walked: Vec<usize>,
 }
+
+/// A loop of the code turns as often as that of the source where it lacks at most one turn of so many.
+const TURNS_ALIKE: u64 = 20;
 
 /// How deep calls may be nested; WGSL has no recursion.
 const DEPTH_MAX: usize = 256;
@@ -380,35 +383,36 @@ impl Compared<'_> {
         }
         let surroundings = self.around(enclosure, &own);
         let around = surroundings.filter(|around| around.exact).map(|around| around.ran);
+        let is_loop = enclosure.part == ConstructPart::LoopBody;
+        if is_loop && let Some(outcome) = self.turns(enclosure, blocks, around) {
+            return outcome;
+        }
         let there =
             |at: &usize| self.matching.blocks[*at] == Match::Found && self.operations(*at) > 0;
         if ran.iter().any(there) {
-            if enclosure.part == ConstructPart::LoopBody {
-                return ArmOutcome::Kept;
-            }
-            let of_arm = |unit: &Option<usize>| {
+            let of_arm = |at: &usize| {
+                let unit = self.matching.instructions[*at];
                 unit.is_some_and(|unit| ran.contains(&unit) && self.operations(unit) > 0)
             };
-            let first = self.matching.instructions.iter().position(of_arm).unwrap_or(0);
-            return self.guard(first, around);
+            let mut those = (0..self.steps.len()).filter(of_arm);
+            if is_loop {
+                let loops = self.loops();
+                let turns = those.any(|at| innermost(&loops, at).is_some());
+                return if turns { ArmOutcome::Kept } else { ArmOutcome::Unrolled };
+            }
+            return self.guard(those.next().unwrap_or(0), around);
         }
         let all_came = |at: &usize| Some(self.units[*at].ran) == around;
         let own = self.own_steps(enclosure, blocks);
         let ran = &[ran, self.called_units(blocks)].concat();
         if !ran.iter().any(all_came) {
-            if let Some((first, copies)) = ran.iter().find_map(|at| self.copies(*at)) {
-                return match enclosure.part {
-                    ConstructPart::LoopBody if copies > 1 => ArmOutcome::Unrolled,
-                    ConstructPart::LoopBody => ArmOutcome::Kept,
-                    _ => self.guard(first, None),
-                };
+            if !is_loop && let Some(first) = ran.iter().find_map(|at| self.copies(*at)) {
+                return self.guard(first, None);
             }
             // Of arms that ran alike, the one on whose lines it stands.
             let alike =
                 |at: &&usize| ran.iter().any(|unit| self.units[*unit].ran == self.steps[**at].ran);
-            if enclosure.part != ConstructPart::LoopBody
-                && let Some(first) = own.iter().find(alike)
-            {
+            if !is_loop && let Some(first) = own.iter().find(alike) {
                 return self.guard(*first, None);
             }
         }
@@ -436,6 +440,45 @@ impl Compared<'_> {
             line.is_some() && step.ran.0 > 0 && step.kind.is_of_lanes()
         };
         (0..self.steps.len()).filter(|at| here(&self.steps[*at])).collect()
+    }
+
+    /// What became of a loop, by where the instructions on lines of its own stand: in loops of the code whose first
+    /// instruction ran as often as the loop turned, or fewer times, each for several turns at once.
+    fn turns(
+        &self,
+        enclosure: &Enclosure,
+        blocks: &[usize],
+        around: Option<(u64, u64)>,
+    ) -> Option<ArmOutcome> {
+        let own = self.own_steps(enclosure, blocks);
+        let direct = |block: &&usize| {
+            let innermost = self.blocks[**block].flow.path.last();
+            innermost.is_some_and(|last| key_of(last) == key_of(enclosure))
+        };
+        let head = self.blocks[*blocks.iter().find(direct)?].ran;
+        // A loop of one turn for all that reach it is told by nothing.
+        if own.is_empty() || Some(head) == around {
+            return None;
+        }
+        let loops = self.loops();
+        let standing: BTreeSet<(usize, usize)> =
+            own.iter().filter_map(|at| innermost(&loops, *at)).collect();
+        let turned: u64 = standing.iter().map(|(first, _)| self.steps[*first].ran.0).sum();
+        // The head runs once more for all that leave there.
+        let turns = head.0.saturating_sub(around.map_or(0, |around| around.0));
+        let kept = turned > 0 && turns * TURNS_ALIKE <= turned * (TURNS_ALIKE + 1);
+        Some(if kept { ArmOutcome::Kept } else { ArmOutcome::Unrolled })
+    }
+
+    /// The loops of the code that ran: each from what a branch leads back to, to the branch.
+    fn loops(&self) -> Vec<(usize, usize)> {
+        let leads_back = |(from, step): (usize, &Step)| match step.kind {
+            StepKind::Branch(to, _) if to <= from && step.ran.0 > 0 && step.on > 0 => {
+                Some((to, from))
+            }
+            _ => None,
+        };
+        self.steps.iter().enumerate().filter_map(leads_back).collect()
     }
 
     /// Whether most of these instructions are predicated off in some lanes.
@@ -570,13 +613,13 @@ impl Compared<'_> {
         }
     }
 
-    /// The first instruction of a block that is there in copies, and how many copies.
-    fn copies(&self, unit: usize) -> Option<(usize, u64)> {
+    /// The first instruction of a block that is there in copies.
+    fn copies(&self, unit: usize) -> Option<usize> {
         let block = &self.blocks[self.units[unit].block];
         let (often, lanes) = block.ran;
         self.groups(&block.lines).into_iter().find_map(|group| {
             let times = group.times(often)?;
-            (group.ran.1 == times * lanes).then_some((group.first, group.members / times))
+            (group.ran.1 == times * lanes).then_some(group.first)
         })
     }
 
@@ -626,7 +669,11 @@ impl Compared<'_> {
         // A loop's ways out may run as what surrounds it does, whatever became of its turns.
         let all_merged = !working.is_empty() && working.iter().all(merged);
         if all_merged || (!is_loop && ran.iter().any(merged)) {
-            return ArmOutcome::Merged;
+            return if !is_loop && self.are_off(own) {
+                ArmOutcome::Masked
+            } else {
+                ArmOutcome::Merged
+            };
         }
         if is_loop {
             // A loop is no arm that selects could choose, and its lanes are not masked off in place of a loop.
@@ -696,6 +743,12 @@ impl Compared<'_> {
         let found = |step: &Step| step.ran.0 > 0 && chooses(step);
         if self.steps.iter().any(found) { ArmOutcome::Flattened } else { ArmOutcome::Folded }
     }
+}
+
+/// The innermost of these loops that an instruction stands in.
+fn innermost(loops: &[(usize, usize)], at: usize) -> Option<(usize, usize)> {
+    let around = loops.iter().filter(|(to, from)| (*to..=*from).contains(&at));
+    around.min_by_key(|(to, from)| from - to).copied()
 }
 
 impl Around {

@@ -266,6 +266,54 @@ mod tests {
         assert_eq!(arms(&[lined, divided]), [Folded, Folded]);
     }
 
+    /// What became of a loop of 4 warps whose body ran 40 times, at once or in parts.
+    fn loop_of(texts: &[(&str, u32, [u64; 3])]) -> ArmOutcome {
+        let mut code = code(&texts.iter().map(|(text, _, ran)| (*text, *ran)).collect::<Vec<_>>());
+        for (instruction, (_, line, _)) in code.instructions.iter_mut().zip(texts) {
+            instruction.line = Some(*line);
+        }
+        let blocks = [
+            block(None, &[19], (4, 128)),
+            block(Some(ConstructPart::LoopBody), &[20], (44, 1408)),
+            block(Some(ConstructPart::LoopBody), &[21], (40, 1280)),
+        ];
+        let own = units(&blocks, "main", &[]);
+        let found = SideBySide::new(&blocks, own, &steps(&code).unwrap(), None, false);
+        found.arms[0].outcome
+    }
+
+    #[test]
+    fn a_loop_is_one_where_the_code_turns_as_often() {
+        let ran = |often: u64| [often, 32 * often, 32 * often];
+        // A test before the loop and one at its end add up to that of the source; they are no copies.
+        let rotated = [
+            ("ISETP.NE.AND P0, PT, R0, RZ, PT", 20, ran(4)),
+            ("FFMA R7, R7, R6, R5", 21, ran(40)),
+            ("ISETP.NE.AND P0, PT, R0, RZ, PT", 20, ran(40)),
+            ("@P0 BRA 0x10", 20, ran(40)),
+        ];
+        assert_eq!(loop_of(&rotated), ArmOutcome::Kept);
+        // Inlined at two places, a loop at each.
+        let twice = [
+            ("FFMA R7, R7, R6, R5", 21, ran(30)),
+            ("@P0 BRA 0x0", 20, ran(30)),
+            ("FFMA R7, R7, R6, R5", 21, ran(10)),
+            ("@P0 BRA 0x20", 20, ran(10)),
+        ];
+        assert_eq!(loop_of(&twice), ArmOutcome::Kept);
+        // Four copies a turn; and copies of which each is behind a test of its own, without a loop.
+        let four = ("FFMA R7, R7, R6, R5", 21, ran(10));
+        assert_eq!(
+            loop_of(&[four, four, four, four, ("@P0 BRA 0x0", 20, ran(10))]),
+            ArmOutcome::Unrolled
+        );
+        let part = |often: u64| ("FFMA R7, R7, R6, R5", 21, ran(often));
+        assert_eq!(loop_of(&[part(19), part(11), part(7), part(2)]), ArmOutcome::Unrolled);
+        // A loop of the code that was never turned is none.
+        let never = [part(40), ("@P0 BRA 0x0", 20, [40, 1280, 0])];
+        assert_eq!(loop_of(&never), ArmOutcome::Unrolled);
+    }
+
     #[test]
     fn a_table_parts_lanes_wherever_it_stands_in_a_region() {
         let code = code(&[

@@ -94,6 +94,8 @@ pub enum Refused {
     SubgroupOperations,
     /// It uses the workgroup's number or places in it, which mean something else in others.
     PlaceInWorkgroup,
+    /// Its workgroups have two or three dimensions: another size is another tile, and not more of the same row.
+    SeveralDimensions,
     /// It uses the number of workgroups.
     WorkgroupCount,
     /// Its workgroups read what others write in the same dispatch.

@@ -401,11 +401,12 @@ impl Workshop<'_> {
             return Ok(());
         }
         let line = causes::size_line(self.program);
-        let place = fixed.contains(&Fixed::Workgroup) || y * z != 1;
+        let place = fixed.contains(&Fixed::Workgroup);
         let count = fixed.contains(&Fixed::WorkgroupCount);
         let refused = refused
             .filter(|why| *why != Refused::Invocations)
             .or(place.then_some(Refused::PlaceInWorkgroup))
+            .or((y * z != 1).then_some(Refused::SeveralDimensions))
             .or(count.then_some(Refused::WorkgroupCount));
         let next = (x * y * z).next_multiple_of(width);
         if refused.is_some() {

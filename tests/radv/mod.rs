@@ -112,9 +112,10 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// What must hold of the program where RADV is.
-const CHECKS: [(&str, fn()); 4] = [
+const CHECKS: [(&str, fn()); 5] = [
     ("a_profile_says_what_its_machine_code_is_of", a_profile_says_what_its_machine_code_is_of),
     ("arms_are_not_guessed", arms_are_not_guessed),
+    ("outputs_are_held_against_the_simulators", outputs_are_held_against_the_simulators),
     ("two_are_compared_by_their_machine_code", two_are_compared_by_their_machine_code),
     ("limits_are_the_simulators", limits_are_the_simulators),
 ];
@@ -139,6 +140,24 @@ fn said_of(run: &Run) -> [String; 4] {
     let code = found.dispatches[0].machine_code.as_ref().unwrap();
     let hash = code.sha256.as_ref().unwrap()[..8].to_owned();
     [FAMILY.to_owned(), device.driver.clone(), "64".to_owned(), hash]
+}
+
+/// A user's shader has no reference: what differs from the simulator's outputs is named.
+fn outputs_are_held_against_the_simulators() {
+    for (line, differs) in [("f32(id.x) * 3.0", false), ("exp(f32(id.x) * 0.01)", true)] {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> o: array<f32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+                o[id.x] = {line};
+            }}"
+        );
+        let arguments = ["profile", "a.wgsl", "--device", "radv:navi21/32", "--n", "4096"];
+        let (_folder, (code, stdout, stderr)) = profiled(&[("a.wgsl", &text)], &arguments);
+        assert_eq!(code, 0, "{stderr}");
+        let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = words.contains("the machine code left in `o` is not, bit for bit,");
+        assert_eq!(said, differs, "{line}: {stdout}");
+    }
 }
 
 /// Arms whose counts are equal on every input, of which the compiler selects one, unrolls a loop in one, and masks one

@@ -362,6 +362,10 @@ fn why_refused(why: Refused) -> &'static str {
         Refused::PlaceInWorkgroup => {
             "workgroups cannot have another size: the shader uses places in the workgroup."
         }
+        Refused::SeveralDimensions => {
+            "no other size of workgroup was tried: theirs has several dimensions, and each tile of other sides is \
+             another order of the work."
+        }
         Refused::WorkgroupCount => {
             "another number of workgroups was not tried: the shader uses their number."
         }

@@ -35,8 +35,19 @@ pub struct RadvRunner {
     steps_max: u64,
     operations_max: u64,
     /// What the launch that was counted last came to: whoever asks for its code asks next.
-    last: Mutex<Option<(Launch, Arc<Vec<Executed>>)>>,
+    last: Mutex<Option<(Launch, Arc<Ran>)>>,
 }
+
+/// What a launch came to on its own contents.
+#[derive(Debug)]
+struct Ran {
+    dispatches: Vec<Executed>,
+    /// SHA-256 of each output.
+    outputs_sha256: BTreeMap<String, String>,
+}
+
+/// Outputs by name.
+type Outputs = BTreeMap<String, Vec<u8>>;
 
 /// Changes a wave's registers before or behind an instruction.
 pub type Disturb<'a> = dyn FnMut(&mut amd::wave::Wave, &amd::Instruction, amd::Moment) + 'a;
@@ -229,19 +240,14 @@ impl RadvRunner {
     }
 
     fn count_launch(&self, launch: &Launch) -> Result<Counted, RunError> {
-        let mut buffers = contents(launch);
-        let executed = Arc::new(self.execute(launch, &mut buffers)?);
-        let names = launch.buffers.iter().filter(|buffer| buffer.output).map(|buffer| &buffer.name);
-        let outputs: BTreeMap<String, Vec<u8>> = names
-            .filter_map(|name| buffers.get(name).map(|bytes| (name.clone(), bytes.clone())))
-            .collect();
+        let (ran, outputs) = self.run_whole(launch)?;
         let checked = reference::check(launch, &outputs)
             .map(Checked::from)
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
-        let counters = self.counters(&executed);
-        let kept = Some((launch.clone(), Arc::clone(&executed)));
+        let counters = self.counters(&ran.dispatches);
+        let kept = Some((launch.clone(), Arc::clone(&ran)));
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = kept;
-        let dispatches = executed.iter().map(|dispatch| CountedDispatch {
+        let dispatches = ran.dispatches.iter().map(|dispatch| CountedDispatch {
             workgroups: Some(dispatch.workgroups),
             counts: Vec::new(),
             calls: Vec::new(),
@@ -254,7 +260,7 @@ impl RadvRunner {
             width: Some(self.place.wave),
             method: Method::Executed,
             dispatches: dispatches.collect(),
-            outputs_sha256: outputs_sha256(&outputs),
+            outputs_sha256: ran.outputs_sha256.clone(),
             outputs_shown: outputs_shown(launch, &outputs),
             checked,
             runtime_checks: !launch.trusted,
@@ -263,14 +269,24 @@ impl RadvRunner {
         })
     }
 
+    /// Executes a launch on its own contents: what it came to, and its outputs by name.
+    fn run_whole(&self, launch: &Launch) -> Result<(Arc<Ran>, Outputs), RunError> {
+        let mut buffers = contents(launch);
+        let dispatches = self.execute(launch, &mut buffers)?;
+        let names = launch.buffers.iter().filter(|buffer| buffer.output).map(|buffer| &buffer.name);
+        let outputs: Outputs = names.filter_map(|name| buffers.remove_entry(name)).collect();
+        let outputs_sha256 = outputs_sha256(&outputs);
+        Ok((Arc::new(Ran { dispatches, outputs_sha256 }), outputs))
+    }
+
     /// What a launch comes to; as it was counted, where it was the last.
-    fn find_executed(&self, launch: &Launch) -> Result<Arc<Vec<Executed>>, RunError> {
+    fn find_executed(&self, launch: &Launch) -> Result<Arc<Ran>, RunError> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, executed)) = last.as_ref().filter(|(known, _)| known == launch) {
             return Ok(Arc::clone(executed));
         }
         drop(last);
-        self.execute(launch, &mut contents(launch)).map(Arc::new)
+        self.run_whole(launch).map(|(ran, _)| ran)
     }
 
     /// The machine code of each dispatch, its instructions beside the blocks of the source that ran as
@@ -280,6 +296,11 @@ impl RadvRunner {
     ///
     /// As [`Self::execute`], and as simulating.
     pub fn match_code(&self, launch: &Launch) -> Result<Vec<Matched>, RunError> {
+        self.lay_beside(launch).map(|(matched, _)| matched)
+    }
+
+    /// The same, and the outputs that are not the simulator's, bit for bit.
+    fn lay_beside(&self, launch: &Launch) -> Result<(Vec<Matched>, Vec<String>), RunError> {
         let programs = programs(launch)?;
         let other = launch.next_input();
         let simulate = |launch: &Launch| {
@@ -302,7 +323,7 @@ impl RadvRunner {
                     (blocks, units)
                 })
             });
-            let [executed, other] = ran.each_ref().map(|ran| &ran[place]);
+            let [executed, other] = ran.each_ref().map(|ran| &ran.dispatches[place]);
             let steps = steps_of(&executed.compiled.code, &executed.outcome.counts);
             let ran = |counts: &Counts| (counts.executions, counts.lanes);
             let ran = other.outcome.counts.iter().map(ran).collect();
@@ -312,18 +333,34 @@ impl RadvRunner {
             let counts = simulated[0].dispatches.get(place).map(|one| one.counts.clone());
             matched.push(Matched { outcome, compiled, beside, counts: counts.unwrap_or_default() });
         }
-        Ok(matched)
+        let of_simulator = &simulated[0].outputs_sha256;
+        let differ = |(name, sha256): &(&String, &String)| of_simulator.get(*name) != Some(*sha256);
+        let differing = ran[0].outputs_sha256.iter().filter(differ).map(|(name, _)| name.clone());
+        Ok((matched, differing.collect()))
     }
 
     fn map_counters(&self, launch: &Launch) -> Result<Collected, RunError> {
         let programs = programs(launch)?;
         let mut collected = Collected::default();
-        let matched = self.match_code(launch)?;
+        let (matched, differing) = self.lay_beside(launch)?;
         collected.counters.extend(self.source_lanes(launch, &matched, &programs));
         for (matched, program) in matched.iter().zip(programs.iter()) {
             collected.machine_code.push(Some(machine_code(matched, &launch.file, program)));
             collected.missing.extend(unmatched_text(matched, program));
         }
+        // Where there is a reference, outputs were held against that.
+        let last = launch.dispatches.last().filter(|_| launch.reference.is_none());
+        collected.missing.extend(last.and_then(|last| {
+            let names: Vec<String> = differing.iter().map(|name| format!("`{name}`")).collect();
+            (!names.is_empty()).then(|| {
+                format!(
+                    "{}: what the machine code left in {} is not, bit for bit, what the simulator left: floating point \
+                     is rounded otherwise, or invocations depend on which runs first",
+                    last.entry_point,
+                    names.join(", ")
+                )
+            })
+        }));
         Ok(collected)
     }
 

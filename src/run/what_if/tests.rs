@@ -70,12 +70,14 @@ fn what_ties_invocations_to_their_workgroup_lets_them_change_places_in_it() {
 
 #[test]
 fn the_size_of_workgroups_is_kept_where_places_in_them_count() {
-    let sizes = |arguments: &str| {
-        let all = refusals(&shader(48, arguments, ""));
+    let of = |source: &str| {
         let size = |change: &Change| matches!(change, Change::WorkgroupSize { .. });
-        all.into_iter().find(|(change, _)| size(change)).expect("a trial").1
+        refusals(source).into_iter().find(|(change, _)| size(change)).expect("a trial").1
     };
+    let sizes = |arguments: &str| of(&shader(48, arguments, ""));
     assert_eq!(sizes(""), None);
+    let tile = shader(48, "", "").replace("size(48)", "size(8, 6)");
+    assert_eq!(of(&tile), Some(Refused::SeveralDimensions));
     let local = ", @builtin(local_invocation_index) local: u32";
     assert_eq!(sizes(local), Some(Refused::PlaceInWorkgroup));
     let count = ", @builtin(num_workgroups) count: vec3u";
