@@ -460,7 +460,8 @@ impl Compared<'_> {
         if own.is_empty() || Some(head) == around {
             return None;
         }
-        let loops = self.loops();
+        let mut loops = self.loops();
+        loops.retain(|(_, from)| self.steps[*from].ran.0 > 0 && self.steps[*from].on > 0);
         let standing: BTreeSet<(usize, usize)> =
             own.iter().filter_map(|at| innermost(&loops, *at)).collect();
         let turned: u64 = standing.iter().map(|(first, _)| self.steps[*first].ran.0).sum();
@@ -470,12 +471,10 @@ impl Compared<'_> {
         Some(if kept { ArmOutcome::Kept } else { ArmOutcome::Unrolled })
     }
 
-    /// The loops of the code that ran: each from what a branch leads back to, to the branch.
+    /// The loops of the code: each from what a branch leads back to, to the branch.
     fn loops(&self) -> Vec<(usize, usize)> {
         let leads_back = |(from, step): (usize, &Step)| match step.kind {
-            StepKind::Branch(to, _) if to <= from && step.ran.0 > 0 && step.on > 0 => {
-                Some((to, from))
-            }
+            StepKind::Branch(to, _) => (to <= from).then_some((to, from)),
             _ => None,
         };
         self.steps.iter().enumerate().filter_map(leads_back).collect()

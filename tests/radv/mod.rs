@@ -194,7 +194,20 @@ fn arms_are_not_guessed() {
             }
             o[id.x] = v + n;
         }";
+    // A loop that nobody turns is there all the same.
+    let idle = "@group(0) @binding(0) var<storage, read_write> o: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+        let none = arrayLength(&o) - 4096u;
+        var v = o[id.x];
+        if (id.x & 3u) == 0u {
+            v = sqrt(v * 3.0 + 1.0) / (v + 2.0);
+        } else {
+            for (var i = 0u; i < none; i++) { v = fma(v, 1.01, 0.5); }
+        }
+        o[id.x] = v;
+        }";
     for (text, said, never) in [
+        (idle, ["line 8, loop: kept"; 2], ["loop: unrolled"; 2]),
         (
             alike,
             ["line 4, if: skipped; line 5, loop: unrolled", "line 7, if: merged"],
