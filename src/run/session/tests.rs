@@ -368,7 +368,9 @@ fn a_second_input_is_counted_where_it_tells_blocks_apart() {
     };
     let (log, arms) = happened("predication/branch", &[("flags", "random")]);
     assert_eq!(log, ["count 1", "collect 1", "count 2", "code 2"]);
-    assert!(arms.iter().any(|arm| arm.outcome == ArmOutcome::Kept), "{arms:?}");
+    // Code without a branch has no loop, and what ran as an arm did is there.
+    assert!(arms.iter().any(|arm| arm.outcome == ArmOutcome::Unrolled), "{arms:?}");
+    assert!(arms.iter().any(|arm| arm.outcome == ArmOutcome::Skipped), "{arms:?}");
     let (log, arms) = happened("five_patterns/branch_by_lane", &[]);
     assert_eq!(log, ["count 1", "collect 1", "count 2"]);
     assert!(!arms.is_empty());
