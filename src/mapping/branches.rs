@@ -387,8 +387,10 @@ impl Compared<'_> {
         if is_loop && let Some(outcome) = self.turns(enclosure, blocks, around) {
             return outcome;
         }
-        let there =
-            |at: &usize| self.matching.blocks[*at] == Match::Found && self.operations(*at) > 0;
+        let there = |at: &usize| {
+            let found = self.matching.blocks[*at] == Match::Found && self.operations(*at) > 0;
+            found && (!self.is_lined() || self.does_work(*at))
+        };
         if ran.iter().any(there) {
             let of_arm = |at: &usize| {
                 let unit = self.matching.instructions[*at];
@@ -538,7 +540,7 @@ impl Compared<'_> {
     fn called_units(&self, blocks: &[usize]) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         let mut left: Vec<usize> = blocks.to_vec();
-        while self.steps.iter().any(|step| step.line.is_some())
+        while self.is_lined()
             && let Some(block) = left.pop()
         {
             for name in &self.blocks[block].flow.calls {
@@ -596,6 +598,17 @@ impl Compared<'_> {
             false if around == Some(self.steps[first].ran) => ArmOutcome::Merged,
             false => ArmOutcome::Skipped,
         }
+    }
+
+    /// Whether the code says which lines its instructions are of.
+    fn is_lined(&self) -> bool {
+        self.steps.iter().any(|step| step.line.is_some())
+    }
+
+    /// Whether one of the instructions that are taken for a unit does more than lead lanes about.
+    fn does_work(&self, unit: usize) -> bool {
+        let mut pairs = self.matching.instructions.iter().zip(self.steps);
+        pairs.any(|(of, step)| *of == Some(unit) && step.kind.works())
     }
 
     /// Operations of a unit's block.
@@ -680,7 +693,7 @@ impl Compared<'_> {
             return if units().any(whole) { ArmOutcome::Unrolled } else { ArmOutcome::Folded };
         }
         let lines = self.construct_lines(enclosure);
-        let lined = self.steps.iter().any(|step| step.line.is_some());
+        let lined = self.is_lined();
         // What is written for an atomic has no line.
         let is_on_lines = |step: &Step| match step.line {
             Some(line) => lines.contains(&line),
@@ -725,7 +738,7 @@ impl Compared<'_> {
     /// or anywhere where that is not known; where the code has lines, on one of the construct's, on which an
     /// instruction that is predicated chooses too: it overwrites what every lane has computed.
     fn selects(&self, around: Option<(u64, u64)>, least: u64, lines: &BTreeSet<u32>) -> ArmOutcome {
-        let lined = self.steps.iter().any(|step| step.line.is_some());
+        let lined = self.is_lined();
         let is_on_lines = |step: &Step| step.line.is_some_and(|line| lines.contains(&line));
         let here = |step: &Step| match around {
             Some(around) if step.ran == around => true,
