@@ -421,14 +421,22 @@ impl Compared<'_> {
         self.outcome_without_code(enclosure, ran, surroundings, &own)
     }
 
+    /// Those of an arm's blocks that stand in no arm in it.
+    fn direct(&self, enclosure: &Enclosure, blocks: &[usize]) -> impl Iterator<Item = usize> {
+        let key = key_of(enclosure);
+        let is_direct = move |block: &usize| {
+            self.blocks[*block].flow.path.last().is_some_and(|innermost| key_of(innermost) == key)
+        };
+        blocks.iter().copied().filter(is_direct)
+    }
+
     /// Instructions that ran on lines on which nothing but an arm stands, without the arms in it, and that do some of
     /// its work.
     fn own_steps(&self, enclosure: &Enclosure, blocks: &[usize]) -> Vec<usize> {
-        let is_direct = |block: &usize| {
-            let innermost = self.blocks[*block].flow.path.last();
-            innermost.is_some_and(|last| key_of(last) == key_of(enclosure))
-        };
-        let direct: Vec<usize> = blocks.iter().copied().filter(is_direct).collect();
+        if !self.is_lined() {
+            return Vec::new();
+        }
+        let direct: Vec<usize> = self.direct(enclosure, blocks).collect();
         let called = self.called_units(&direct).into_iter().map(|unit| self.units[unit].block);
         let own: BTreeSet<usize> = direct.iter().copied().chain(called).collect();
         let (own, others): (Vec<usize>, Vec<usize>) =
@@ -453,11 +461,7 @@ impl Compared<'_> {
         around: Option<(u64, u64)>,
     ) -> Option<ArmOutcome> {
         let own = self.own_steps(enclosure, blocks);
-        let direct = |block: &&usize| {
-            let innermost = self.blocks[**block].flow.path.last();
-            innermost.is_some_and(|last| key_of(last) == key_of(enclosure))
-        };
-        let head = self.blocks[*blocks.iter().find(direct)?].ran;
+        let head = self.blocks[self.direct(enclosure, blocks).next()?].ran;
         // A loop of one turn for all that reach it is told by nothing.
         if own.is_empty() || Some(head) == around {
             return None;

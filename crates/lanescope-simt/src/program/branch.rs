@@ -58,7 +58,7 @@ pub enum BranchPart {
     IfAccept,
     /// What the others run.
     IfReject,
-    /// A case of a `switch`, by its place in the source from 0.
+    /// An arm of a `switch`, by its place in the source from 0; `case 1u, 2u` is one.
     SwitchCase(u32),
     /// A loop's body.
     LoopBody,
@@ -189,9 +189,12 @@ impl FlowWalk<'_> {
             }
             Node::Switch { selector, cases, span } => {
                 let line = self.line(Some(*selector), *span);
-                for (number, case) in (0u32..).zip(cases) {
+                let mut number = 0;
+                for case in cases {
                     let part = enclosure(BranchPart::SwitchCase(number), line);
                     inside = inside.or(self.part(&case.body, part));
+                    // A further value of the arm behind it is no arm.
+                    number += u32::from(!(case.fall_through && case.body.nodes.is_empty()));
                 }
             }
             Node::Loop { body, continuing, break_if: _, span } => {
