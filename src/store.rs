@@ -375,7 +375,7 @@ fn encode_part<T: Serialize + DeserializeOwned>(
         .map_err(|source| StoreError::Encode { path: path.to_owned(), source })?;
     // JSON has no infinity and no NaN: the encoder writes null, which a plain number cannot be read
     // from. Better to refuse the value now than the whole file later.
-    serde_json::from_str::<T>(&text)
+    serde_json::from_slice::<T>(text.as_bytes())
         .map_err(|source| StoreError::NotReadable { path: path.to_owned(), source })?;
     Ok(text)
 }
@@ -488,15 +488,6 @@ fn decode_as<T: DeserializeOwned>(text: &[u8], path: &Path) -> Result<T, StoreEr
         column: source.column(),
         source,
     })
-}
-
-/// The record in the form of a file, for any encoder; `path` is what messages call the result.
-///
-/// # Errors
-///
-/// [`StoreError::Encode`].
-pub fn document(run: &Run, path: &Path) -> Result<impl Serialize, StoreError> {
-    written::split_run(run).map_err(|source| StoreError::Encode { path: path.to_owned(), source })
 }
 
 /// Encodes a whole record as [`Store`] writes it; `path` is what messages call the result.

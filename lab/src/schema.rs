@@ -23,10 +23,9 @@ use crate::root;
 const FILE: &str = "docs/record.schema.json";
 
 /// Where the types are.
-const PLACES: [&str; 5] = [
+const PLACES: [&str; 4] = [
     "src/record",
     "src/store/written.rs",
-    "src/cli/export.rs",
     "src/analyze/marks.rs",
     "crates/lanescope-simt/src/units.rs",
 ];
@@ -34,8 +33,23 @@ const PLACES: [&str; 5] = [
 /// The type of the whole.
 const ROOT: &str = "Exported";
 
+/// The whole, which is written in parts: `store` puts the tables of blocks behind the run, an export the marks.
+const WHOLE: &str = "
+/// A record as it is exported.
+#[derive(Serialize)]
+struct Exported {
+    /// The record, as a result file has it.
+    #[serde(flatten)]
+    run: Run<Dispatch<Counts>>,
+    block_tables: BTreeMap<String, Vec<BlockCode>>,
+    /// What there is to say at places of the sources: figures, advice and findings, of `profile`; worked out
+    /// when it was exported, and no part of the record.
+    #[serde(skip_serializing_if = \"Vec::is_empty\")]
+    marks: Vec<Mark>,
+}";
+
 /// What stands for a type's parameters, by their names.
-const PARAMETERS: [(&str, &str); 3] = [("R", "Written"), ("D", "Dispatch"), ("B", "Counts")];
+const PARAMETERS: [(&str, &str); 2] = [("D", "Dispatch"), ("B", "Counts")];
 
 /// Types that write themselves, and as what.
 const BY_HAND: [(&str, &str); 2] = [("Tag", "string"), ("Width", "integer")];
@@ -55,6 +69,7 @@ fn text(root: &Path) -> anyhow::Result<String> {
             schema.add(file.items)?;
         }
     }
+    schema.add(syn::parse_file(WHOLE)?.items)?;
     let whole = schema.definition(ROOT)?;
     let mut definitions = Map::new();
     while let Some(name) = schema.wanted.iter().find(|n| !definitions.contains_key(*n)).cloned() {

@@ -62,19 +62,8 @@ pub(crate) fn one_on_stdout(options: &[(&str, bool)]) -> Result<(), Failure> {
     Err(Failure::message(Exit::BadInput, message))
 }
 
-/// A record as it is exported.
-#[derive(Serialize)]
-struct Exported<'a, R> {
-    /// The record, as a result file has it.
-    #[serde(flatten)]
-    record: R,
-    /// What there is to say at places of the sources: figures, advice and findings, of `profile`; worked out
-    /// when it was exported, and no part of the record.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    marks: &'a [Mark],
-}
-
-/// Writes the record, and marks where there are any.
+/// Writes the record, as a result file has it, and under `marks`, where there is any, what there is to say at places
+/// of the sources: figures, advice and findings, of `profile`; worked out when it is exported, and no part of the record.
 pub(crate) fn json(
     run: &Run,
     marks: &[Mark],
@@ -82,11 +71,24 @@ pub(crate) fn json(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     to(path, out, |out| {
-        let record = store::document(run, path).map_err(Failure::bad_input)?;
-        let document = Exported { record, marks };
-        serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
-        Ok(writeln!(out)?)
+        let mut text = store::encode(run, path).map_err(Failure::bad_input)?;
+        if !marks.is_empty() {
+            let end = text.iter().rposition(|byte| *byte == b'}');
+            text.truncate(end.unwrap_or(text.len()));
+            text.extend_from_slice(b",\"marks\":");
+            serde_json::to_writer(&mut text, marks).map_err(Failure::bad_input)?;
+            text.push(b'}');
+        }
+        spread(&text, out)
     })
+}
+
+/// Writes a text of JSON with a line for each of its parts.
+fn spread(text: &[u8], out: &mut dyn Write) -> Result<(), Failure> {
+    let mut from = serde_json::Deserializer::from_slice(text);
+    let mut to = serde_json::Serializer::pretty(&mut *out);
+    serde_transcode::transcode(&mut from, &mut to).map_err(Failure::bad_input)?;
+    Ok(writeln!(out)?)
 }
 
 /// Writes a value as JSON.

@@ -123,9 +123,9 @@ impl Family {
         }
         let inherited_sweeps = all.get("sweeps").and_then(Toml::as_array).map_or(0, Vec::len);
         add(all, text.parse::<Table>().map_err(|error| toml_error(file, &error))?);
-        let all = Toml::Table(std::mem::take(all));
+        // As a text, since a second way to read a description is as much code again.
         let mut description: Description =
-            all.try_into().map_err(|error| toml_error(file, &error))?;
+            toml::from_str(&all.to_string()).map_err(|error| toml_error(file, &error))?;
         let Description { sweeps, parameters, .. } = &mut description;
         for sweep in sweeps.iter_mut().take(inherited_sweeps) {
             sweep.axes.retain(|name, _| parameters.contains_key(name));

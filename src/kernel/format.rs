@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value as Json;
 
 pub use super::buffer_description::{
     BufferDescription, DefaultWord, FileDescription, FilePart, FillDescription,
@@ -183,8 +184,16 @@ where
     D: Deserializer<'de>,
 {
     let given = toml::Value::deserialize(deserializer)?;
-    let read: T = given.clone().try_into().map_err(D::Error::custom)?;
-    let known = toml::Value::try_from(&read).map_err(D::Error::custom)?;
+    // As JSON, since records are read and written as that.
+    let text = serde_json::to_vec(&given).map_err(D::Error::custom)?;
+    let read: T = serde_json::from_slice(&text).map_err(|error| {
+        // Its place is in that text.
+        let error = error.to_string();
+        D::Error::custom(error.rsplit_once(" at line ").map_or(&*error, |(what, _)| what))
+    })?;
+    let again = serde_json::to_vec(&read).map_err(D::Error::custom)?;
+    let known = serde_json::from_slice(&again).map_err(D::Error::custom)?;
+    let given = serde_json::from_slice(&text).map_err(D::Error::custom)?;
     match unknown_key(&given, &known) {
         Some(key) => Err(D::Error::custom(format!("unknown field `{key}`"))),
         None => Ok(read),
@@ -192,15 +201,15 @@ where
 }
 
 /// A key that a value has and what was read of it has not.
-fn unknown_key(given: &toml::Value, known: &toml::Value) -> Option<String> {
+fn unknown_key(given: &Json, known: &Json) -> Option<String> {
     match (given, known) {
-        (toml::Value::Table(given), toml::Value::Table(known)) => {
+        (Json::Object(given), Json::Object(known)) => {
             given.iter().find_map(|(key, value)| match known.get(key) {
                 Some(known) => unknown_key(value, known),
                 None => Some(key.clone()),
             })
         }
-        (toml::Value::Array(given), toml::Value::Array(known)) => {
+        (Json::Array(given), Json::Array(known)) => {
             given.iter().zip(known).find_map(|(given, known)| unknown_key(given, known))
         }
         _ => None,

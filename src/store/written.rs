@@ -268,14 +268,6 @@ pub(super) struct Tables {
     block_tables: BTreeMap<String, Vec<BlockCode>>,
 }
 
-/// A whole record in the form of a file.
-#[derive(Serialize)]
-pub(super) struct Written {
-    #[serde(flatten)]
-    run: Run<Dispatch<Counts>>,
-    block_tables: BTreeMap<String, Vec<BlockCode>>,
-}
-
 /// Splits a measurement into what is its own and its dispatches' block tables.
 pub(super) fn split(
     measurement: &Measurement,
@@ -291,19 +283,6 @@ pub(super) fn split(
         Ok::<_, serde_json::Error>(written)
     })?;
     Ok((split, tables))
-}
-
-/// Splits a whole run.
-pub(super) fn split_run(run: &Run) -> Result<Written, serde_json::Error> {
-    let mut block_tables = BTreeMap::new();
-    let run = run.clone().with_dispatches(|dispatch| {
-        let (written, table) = split_dispatch(dispatch)?;
-        if let Some(sha256) = &written.block_table {
-            block_tables.entry(sha256.clone()).or_insert_with(|| rows(&table));
-        }
-        Ok::<_, serde_json::Error>(written)
-    })?;
-    Ok(Written { run, block_tables })
 }
 
 /// The most entries of a path: as many as are ever written.

@@ -472,7 +472,7 @@ impl Collector {
             sources: self.sources,
         };
         catalogue.annotate(&mut run);
-        let mut template = serde_json::to_value(store::document(&run, Path::new("page"))?)?;
+        let mut template = serde_json::from_slice(&store::encode(&run, Path::new("page"))?)?;
         strip(&mut template);
         use record::Tag;
         let flags = [

@@ -359,8 +359,7 @@ impl Shader {
     /// The record, as a file holds it.
     fn record(&self) -> Result<String, String> {
         let path = std::path::Path::new("result.json");
-        let document = crate::store::document(&self.run, path).map_err(words)?;
-        serde_json::to_string(&document).map_err(words)
+        String::from_utf8(crate::store::encode(&self.run, path).map_err(words)?).map_err(words)
     }
 
     fn gpu(&self) -> Result<ShaderData, String> {

@@ -32,7 +32,7 @@ pub fn serve() -> io::Result<()> {
     let requests = listen();
     let mut held = Held::default();
     for line in requests {
-        let reply = answer(serde_json::from_str(&line?)?, &mut held, &mut output)?;
+        let reply = answer(serde_json::from_slice(line?.as_bytes())?, &mut held, &mut output)?;
         send(&mut output, &reply)?;
     }
     Ok(())
