@@ -119,6 +119,7 @@ fn main() -> ExitCode {
     trials.extend(web::trials());
     trials.extend(hostile::trials());
     trials.extend(worth::trials());
+    trials.push(devices::captured::trial());
     #[cfg(target_os = "linux")]
     trials.extend(radv::trials());
     for start in LONG {

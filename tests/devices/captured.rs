@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use lanescope::record::{Measurement, Output, Status};
+use libtest_mimic::Trial;
 use tempfile::TempDir;
 
-use crate::support::drivers::Driver;
+use crate::support::drivers::{Driver, required};
 use crate::support::program;
 
 /// The example's program, which is built with the tests of the workspace.
@@ -95,4 +96,89 @@ pub(super) fn reproduced(driver: &Driver) {
     };
     let [first, last] = ["dispatch_000001_march", "dispatch_000101_march"].map(efficiency);
     assert!((first - last).abs() > 0.01, "frame 0 {first}, frame 50 {last}");
+}
+
+/// What RenderDoc's tests need, by its name in `LANESCOPE_REQUIRE`.
+const RENDERDOC: &str = "renderdoc";
+
+/// Debian's own Python, which its module of RenderDoc is for.
+const PYTHON: &str = "/usr/bin/python3";
+
+/// The dispatches of a frame of the example by RenderDoc, held against those that the program captured itself.
+pub(crate) fn trial() -> Trial {
+    let title = "capture::renderdoc_gives_the_bytes_that_the_program_captured";
+    let driver = Driver::all().into_iter().find(|driver| driver.name == "lavapipe_8");
+    let driver = driver.expect("a driver");
+    let runs = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+    let module = runs(Command::new(PYTHON).args(["-c", "import renderdoc"]));
+    let there = module && runs(Command::new("renderdoccmd").arg("version"));
+    let why = if there { driver.missing() } else { Some("RenderDoc is not there".to_owned()) };
+    match (why, required(RENDERDOC)) {
+        (None, _) => Trial::test(title, move || {
+            by_renderdoc(&driver);
+            Ok(())
+        }),
+        (Some(why), true) => Trial::test(title, move || Err(why.into())),
+        (Some(why), false) => {
+            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
+        }
+    }
+}
+
+/// Frame 50 in folders by the program itself and by RenderDoc: the same contents before and after each dispatch. What
+/// runs them, on the simulator and on the driver, leaves what the program left.
+fn by_renderdoc(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let place = folder.path();
+    let plain = checksum(driver, place, Some("frame=50"));
+    let run = |command: &mut Command| {
+        // What RenderDoc keeps for itself stays in the folder.
+        let own = ["HOME", "RENDERDOC_TEMP", "TMPDIR"].map(|name| (name, place));
+        command.current_dir(place).envs(driver.environment()).envs(own);
+        let output = command.env_remove("LANESCOPE_CAPTURE").output().unwrap();
+        let (code, stdout, stderr) = program::parts(&output);
+        assert_eq!(code, 0, "{command:?}: {stdout}{stderr}");
+        stdout
+    };
+    let captured = run(Command::new("renderdoccmd")
+        .args(["capture", "-w", "-c"])
+        .args([place.join("two"), example()])
+        .args(["51", "50"])
+        .envs([("ENABLE_VULKAN_RENDERDOC_CAPTURE", "1"), ("WGPU_DEBUG", "1")]));
+    assert!(captured.contains(plain.trim()), "{captured}");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/renderdoc");
+    let told = run(Command::new(PYTHON).arg(script).args(["two_capture.rdc", "replayed"]));
+    // Between them wgpu checks the arguments of the indirect dispatch.
+    let found = folders(&place.join("replayed"));
+    assert_eq!(told.lines().count(), 3, "{told}");
+    assert_eq!((&*found[0], &*found[2]), ("dispatch_000000_paint", "dispatch_000002_march"));
+    for (own, replayed) in [("000100_paint", &found[0]), ("000101_march", &found[2])] {
+        let own = place.join("captures/frame_00050").join(format!("dispatch_{own}"));
+        let replayed = place.join("replayed").join(replayed);
+        // The arguments of an indirect dispatch are in its workgroups.
+        let contents = |folder: &Path| {
+            let mut names = folders(folder);
+            names.retain(|name| name.ends_with(".bin") && name != "indirect.bin");
+            names
+        };
+        let names = contents(&own);
+        assert!(names.len() >= 3, "{names:?}");
+        assert_eq!(names, contents(&replayed));
+        for name in names {
+            let read = |folder: &Path| std::fs::read(folder.join(&name)).unwrap();
+            assert!(read(&own) == read(&replayed), "{}: {name}", replayed.display());
+        }
+        let launch = std::fs::read_to_string(replayed.join("launch.toml")).unwrap();
+        assert!(launch.contains("\nmissing = []\n"), "{launch}");
+    }
+    let simulator = format!("sim:{}", driver.width);
+    let device = driver.device();
+    let arguments =
+        ["profile", "replayed", "--no-timing", "--device", &simulator, "--device", &device];
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!((code, run.measurements.len()), (0, 6), "{stderr}");
+    for measurement in &run.measurements {
+        let name = format!("{} on {}", measurement.kernel, measurement.device);
+        assert_eq!(measurement.output, Output::Verified, "{name}: {:?}", measurement.error);
+    }
 }

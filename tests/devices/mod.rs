@@ -1,6 +1,6 @@
 //! What must hold on every driver.
 
-mod captured;
+pub(crate) mod captured;
 mod profiles;
 mod trust;
 

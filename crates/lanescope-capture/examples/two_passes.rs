@@ -1,6 +1,7 @@
 //! A program of two passes, in which a picture decides how long the second works.
 //!
-//! Input: the number of frames, 51 where none is given. Output: a checksum of what it computed.
+//! Input: the number of frames, 51 where none is given, and which of them is marked for RenderDoc. Output: a checksum
+//! of what it computed.
 //!
 //! ```text
 //! cargo run --release -p lanescope-capture --example two_passes
@@ -70,12 +71,17 @@ fn march(@builtin(global_invocation_id) id: vec3<u32>) {
 /// Pixels along a side.
 const SIZE: u32 = 128;
 
+/// Where RenderDoc begins and ends a capture of a program that presents nothing.
+const BEGIN: &str = "capture-marker,begin_capture";
+const END: &str = "capture-marker,end_capture";
+
 /// Bytes between two frames' uniforms: what every device can be offset by.
 const STRIDE: u32 = 256;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let frames = std::env::args().nth(1).map_or(Ok(51), |text| text.parse())?;
-    let sum = pollster::block_on(run(frames))?;
+    let marked = std::env::args().nth(2).map(|text| text.parse()).transpose()?;
+    let sum = pollster::block_on(run(frames, marked))?;
     // The only line of output: the same whether a capture was asked for or not.
     #[expect(clippy::print_stdout, reason = "an example says what it computed")]
     {
@@ -93,8 +99,10 @@ struct Passes {
     sums: wgpu::Buffer,
 }
 
-async fn run(frames: u32) -> Result<u64, Box<dyn Error>> {
-    let instance = wgpu::Instance::default();
+async fn run(frames: u32, marked: Option<u32>) -> Result<u64, Box<dyn Error>> {
+    // With WGPU_DEBUG=1 labels and markers reach the driver.
+    let from_environment = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    let instance = wgpu::Instance::new(from_environment);
     let adapter = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await?;
     let limits = wgpu::Limits { max_immediate_size: 4, ..wgpu::Limits::default() };
     let descriptor = wgpu::DeviceDescriptor {
@@ -107,7 +115,13 @@ async fn run(frames: u32) -> Result<u64, Box<dyn Error>> {
     let passes = Passes::new(&device, frames);
     for frame in 0..frames {
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        if marked == Some(frame) {
+            encoder.insert_debug_marker(BEGIN);
+        }
         passes.encode(&mut encoder, frame);
+        if marked == Some(frame) {
+            encoder.insert_debug_marker(END);
+        }
         queue.submit([encoder.finish()]);
         lanescope_capture::end_frame(&device); // capture: the second, where frames are meant
     }
