@@ -30,10 +30,15 @@ const DEPTH: u32 = 2;
 /// Whether a folder is a captured dispatch: its launch file says so.
 pub(super) fn is_captured(folder: &Path) -> bool {
     let path = folder.join(LAUNCH);
-    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|about| !about.is_dir());
-    let text = if is_file { store::read_file(&path, LAUNCH_BYTES_MAX) } else { return false };
-    // One that cannot be read is opened, which says why.
-    text.map_or(true, |bytes| is_capture(&String::from_utf8_lossy(&bytes)))
+    if !std::fs::symlink_metadata(&path).is_ok_and(|about| !about.is_dir()) {
+        return false;
+    }
+    // What is no file, or cannot be read, is opened, which says why; a pipe would be waited for.
+    let text = std::fs::metadata(&path)
+        .ok()
+        .filter(std::fs::Metadata::is_file)
+        .and_then(|_| store::read_file(&path, LAUNCH_BYTES_MAX).ok());
+    text.is_none_or(|bytes| is_capture(&String::from_utf8_lossy(&bytes)))
 }
 
 /// Whether the text of a launch file is that of a captured dispatch.

@@ -6,6 +6,8 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use crate::record::{Limit, LimitOf};
+use crate::store::StoreError;
+use crate::units::visible::visible_line;
 
 /// The exit codes, as `docs/run.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,12 +78,15 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// The reasons of an error, outermost first; a reason that repeats its cause is said once.
+/// The reasons of an error, outermost first; a reason that repeats its cause is said once. What a record says stays on
+/// its line.
 pub(crate) fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
+        let of_record = cause.is::<StoreError>() || cause.is::<serde_json::Error>();
         let cause = cause.to_string();
-        if !text.contains(&cause) {
+        let cause = if of_record { visible_line(&cause) } else { cause.as_str().into() };
+        if !text.contains(&*cause) {
             if !text.is_empty() {
                 text += ": ";
             }
@@ -98,4 +103,19 @@ pub(crate) fn broken_pipe(error: &anyhow::Error) -> bool {
             .downcast_ref::<std::io::Error>()
             .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_record_says_stays_on_its_line() {
+        let read =
+            serde_json::from_str::<crate::record::Status>("\"x\\r\\nlanescope: it is whole\"");
+        let text = chain(&anyhow::Error::new(read.expect_err("no status")));
+        assert!(text.contains(r"`x\u000d\u000alanescope: it is whole`"), "{text}");
+        // Messages of lanescope itself may have several.
+        assert_eq!(chain(&anyhow::anyhow!("one\ntwo")), "one\ntwo");
+    }
 }

@@ -184,7 +184,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::Occupancy(arguments)) => occupancy::occupancy(&arguments, &mut out),
         Some(Command::Web(arguments)) => web::web(&arguments, &mut out),
         Some(Command::Completions { shell }) => {
-            clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut out);
+            // It does not say that it could not write.
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut text);
+            out.write_all(&text)?;
             Ok(Exit::Done)
         }
         Some(Command::Man) => {

@@ -84,6 +84,8 @@ fn file_stem(name: &str, names: &mut BTreeSet<String>) -> String {
 #[expect(clippy::disallowed_methods, reason = "`cli` writes the files that the user asked for")]
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| {
+        // A page that ends in the middle is none.
+        let _ = std::fs::remove_file(path);
         Failure::message(Exit::BadInput, format!("{} cannot be written: {error}", path.display()))
     })
 }

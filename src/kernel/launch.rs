@@ -708,6 +708,16 @@ fn check_fill(fill: &Fill, size: u64) -> Result<(), String> {
             let ends = [*first, first + step * last];
             scalars::check_range(*scalar, ends[0].min(ends[1]), ends[0].max(ends[1]))
         }
+        Fill::Pattern { pattern: Pattern::Bvh { leaves, node, .. }, .. } => {
+            let nodes = leaves.saturating_mul(2).saturating_sub(1);
+            let bytes = nodes.saturating_mul(4 * node.len() as u64);
+            if bytes > size {
+                return Err(format!(
+                    "a tree of {leaves} leaves has {nodes} nodes, which take {bytes} bytes; the buffer holds {size}"
+                ));
+            }
+            Ok(())
+        }
         Fill::Zero
         | Fill::Words(_)
         | Fill::Bytes(_)

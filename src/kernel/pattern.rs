@@ -5,7 +5,7 @@
 //! little-endian. The same pattern, seed and length give the same bytes everywhere; other than of
 //! independent values, elements depend on the length as well.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
@@ -310,8 +310,9 @@ fn nodes(
     (tree, siblings): (TreeShape, bool),
     random: &dyn Fn(u64) -> u64,
 ) -> Vec<u32> {
-    let mut words: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-    let skip = (2 * leaves).saturating_sub(1);
+    let skip = leaves.saturating_mul(2).saturating_sub(1);
+    let mut words =
+        vec![0; usize::try_from(skip).unwrap_or(usize::MAX).saturating_mul(layout.len())];
     let root = Open { number: 0, first: 0, count: leaves, skip, low: [0.0; 3], high: [1.0; 3] };
     let mut open = VecDeque::new();
     open.extend((leaves > 0).then_some(root));
@@ -328,7 +329,9 @@ fn nodes(
             _ if siblings => [next, next + 1],
             _ => [number + 1, number + 2 * left],
         };
-        words.insert(number, layout.iter().map(|part| word(*part, &node, children)).collect());
+        let at = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(layout.len());
+        let own = words.iter_mut().skip(at).zip(layout);
+        own.for_each(|(own, part)| *own = word(*part, &node, children));
         if count == 1 {
             continue;
         }
@@ -353,7 +356,7 @@ fn nodes(
         // What is pushed last is taken first, but for siblings.
         open.extend(if siblings { [near, far] } else { [far, near] });
     }
-    words.into_values().flatten().collect()
+    words
 }
 
 /// A word of a node.

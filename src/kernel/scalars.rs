@@ -91,7 +91,8 @@ pub(super) fn check_range(scalar: ScalarType, low: f64, high: f64) -> Result<(),
     let beyond = if scalar.is_float() { 0.0 } else { 1.0 };
     let [least, most] = range(scalar);
     if low < least || high > most + beyond {
-        let ends = format!("from {} to {}", limit_text(least), limit_text(most + beyond));
+        let to = if scalar.is_float() { "to" } else { "to just below" };
+        let ends = format!("from {} {to} {}", limit_text(least), limit_text(most + beyond));
         return Err(format!("the range from {low} to {high} is not within {scalar}'s, {ends}"));
     }
     Ok(())

@@ -14,7 +14,7 @@ pub(super) const CHECKS: [(&str, fn()); 4] = [
 ];
 
 /// What a launch file holds, the line that is to blame, and words of the refusal.
-const REFUSED: [(&str, u32, &str); 18] = [
+const REFUSED: [(&str, u32, &str); 19] = [
     (
         "[[buffers]]\nname=\"o\"\nscalars=[{u32=4294967296}]",
         3,
@@ -38,12 +38,17 @@ const REFUSED: [(&str, u32, &str); 18] = [
     (
         "[[buffers]]\nname=\"a\"\ntype=\"u32\"\nelements=64\nfill={uniform=[0, 1e12]}",
         5,
-        "from 0 to 4294967296",
+        "from 0 to just below 4294967296",
+    ),
+    (
+        "[[buffers]]\nname=\"a\"\ntype=\"u32\"\nelements=64\nfill={bvh={leaves=1e9, node=[\"min_x\"], tree=\"complete\"}}",
+        5,
+        "which take 7999999996 bytes; the buffer holds 256",
     ),
     (
         "[[buffers]]\nname=\"a\"\ntype=\"u32\"\nelements=64\nfill={series={first=0, step=-1}}",
         5,
-        "from 0 to 4294967296",
+        "from 0 to just below 4294967296",
     ),
     ("[parameters.k]\ndescription=\"x\"\ndefault=4\nmin=nan\n", 1, "must be a number"),
     (

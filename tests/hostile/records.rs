@@ -147,6 +147,15 @@ fn endless() {
     }
     let pipe = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Where a pipe can be nothing that is asked for, it is not waited for.
+    std::fs::create_dir(folder.path().join("captured")).unwrap();
+    std::fs::rename(&pipe, folder.path().join("captured/launch.toml")).unwrap();
+    let ended = run(&folder, &[], &["profile", "captured", "--device", "sim:8"], 10);
+    ended.says("a pipe in a captured folder", 2, "it is no regular file");
+    std::fs::rename(folder.path().join("captured/launch.toml"), &pipe).unwrap();
+    let environment = [("VK_DRIVER_FILES".to_owned(), pipe.display().to_string())];
+    let ended = run(&folder, &environment, &["doctor"], 45);
+    assert!(ended.stdout.contains("no regular file"), "{}{}", ended.stdout, ended.stderr);
     for command in [&["report"][..], &["compare", "/dev/zero"], &["profile", "--device", "sim:8"]] {
         for file in ["/dev/zero", "pipe"] {
             let ended = run(&folder, &[], &[command, &[file]].concat(), 45);

@@ -87,13 +87,12 @@ fn folders() -> Vec<PathBuf> {
 /// named: systems keep files of other architectures too.
 fn find_fault(path: &Path, named: bool) -> Option<String> {
     let mut text = Vec::new();
-    let read = File::open(path).and_then(|file| {
-        // A pipe would be waited for without end.
-        let regular = file.metadata()?.is_file();
-        if !regular {
-            return Err(std::io::Error::other("it is no file"));
+    // A pipe would be waited for without end, by opening it too.
+    let read = std::fs::metadata(path).and_then(|about| {
+        if !about.is_file() {
+            return Err(std::io::Error::other("it is no regular file"));
         }
-        file.take(BYTES_MAX).read_to_end(&mut text)
+        File::open(path)?.take(BYTES_MAX).read_to_end(&mut text)
     });
     if let Err(error) = read {
         // The loader passes over what is not there, and so can be told to find no driver.
