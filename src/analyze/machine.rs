@@ -157,7 +157,7 @@ pub fn arms_note(outcomes: &[ArmOutcome]) -> String {
     let each = outcomes.iter().map(|outcome| format!("{}, {}", outcome.name(), outcome.meaning()));
     format!(
         "Arms and loops: {}. These words are read off the counts of each launch: with other data the same code may \
-         get others. Arms with equal counts are told apart by their order, where the code has a place for each.",
+         get others. Where arms have equal counts, the code is taken to have them in the source's order.",
         each.collect::<Vec<_>>().join("; ")
     )
 }
@@ -438,22 +438,26 @@ pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
     Some(arms)
 }
 
-/// How many arms and loops of a launch's code came to what.
+/// How many arms and loops of a launch's code came to what; an arm that came to several things is counted for each, and
+/// one that ran in some dispatch of its entry point ran. What makes the launch ready is left out.
 pub fn arm_counts(measurement: &Measurement) -> Option<BTreeMap<ArmOutcome, usize>> {
-    let mut seen = BTreeSet::new();
-    let mut counts: BTreeMap<ArmOutcome, usize> = BTreeMap::new();
+    let mut found: BTreeMap<_, BTreeSet<ArmOutcome>> = BTreeMap::new();
     let mut known = false;
-    for dispatch in &measurement.dispatches {
+    for dispatch in measurement.dispatches.iter().filter(|dispatch| !dispatch.setup) {
         let Some(code) = &dispatch.machine_code else { continue };
         let Some(arms) = arms(dispatch) else { continue };
         known = true;
         for arm in arms {
-            // Several dispatches of one entry point are counted once.
             let key = (&code.function, arm.construct, arm.part, arm.case);
-            if seen.insert((key, arm.outcome)) {
-                *counts.entry(arm.outcome).or_default() += 1;
-            }
+            found.entry(key).or_default().insert(arm.outcome);
         }
+    }
+    let mut counts: BTreeMap<ArmOutcome, usize> = BTreeMap::new();
+    for mut outcomes in found.into_values() {
+        if outcomes.len() > 1 {
+            outcomes.remove(&ArmOutcome::NeverRan);
+        }
+        outcomes.into_iter().for_each(|outcome| *counts.entry(outcome).or_default() += 1);
     }
     known.then_some(counts)
 }

@@ -7,8 +7,8 @@
 //!
 //! | outcome | how it is told |
 //! |---|---|
-//! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there, in a loop of the code |
-//! | `skipped` | they are there, lanes are masked, and a branch leads over them where none is left |
+//! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there, in a loop of the code, or that a loop of the code turns nearly as often as, with nearly as many lanes, where instructions have no lines |
+//! | `skipped` | they are there, lanes are masked, and a branch leads over them where none is left; of NVIDIA's code a branch of which counts show that a warp parts at it |
 //! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off; or most of what stands on its lines is predicated off in some lanes; no loop is |
 //! | `flattened` | none are there, and where what surrounds it ran, or on the construct's lines, there are selects, or what is predicated overwrites what every lane has; no loop is |
 //! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or it stands in copies: what is on its lines is in no loop of the code, or in one that turns fewer times |
@@ -196,6 +196,8 @@ pub struct Step {
     pub operation: String,
     /// What it is.
     pub kind: StepKind,
+    /// Whether it sets which lanes are on, without a branch: AMD's EXEC.
+    pub sets_lanes: bool,
 }
 
 /// What is known of a dispatch's code.
@@ -477,6 +479,18 @@ impl Compared<'_> {
         Some(if kept { ArmOutcome::Kept } else { ArmOutcome::Unrolled })
     }
 
+    /// Whether a loop of the code turns about as often as one of which these units are, with about as many lanes, and has
+    /// no instruction of another block: where floating point is rounded otherwise, no count is the same.
+    fn turns_nearly(&self, ran: &[usize]) -> bool {
+        let Some(head) = ran.iter().map(|at| self.units[*at].ran).max() else { return false };
+        let near = |a: u64, b: u64| a.abs_diff(b) * TURNS_ALIKE <= a.max(b);
+        let own = |at: usize| self.matching.instructions[at].is_none_or(|unit| ran.contains(&unit));
+        self.loops().iter().any(|(first, last)| {
+            let (often, lanes) = self.steps[*first].ran;
+            near(often, head.0) && near(lanes, head.1) && (*first..=*last).all(own)
+        })
+    }
+
     /// The loops of the code: each from what a branch leads back to, to the branch.
     fn loops(&self) -> Vec<(usize, usize)> {
         let leads_back = |(from, step): (usize, &Step)| match step.kind {
@@ -568,6 +582,9 @@ impl Compared<'_> {
 
     /// What leads over the instruction at which an arm begins.
     fn guard(&self, first: usize, around: Option<(u64, u64)>) -> ArmOutcome {
+        if let Some(guard) = self.own_guard(first) {
+            return kind_of_guard(guard);
+        }
         for at in (0..=first).rev() {
             let Some((target, guard)) = self.branch(at) else { continue };
             if target <= first {
@@ -602,6 +619,21 @@ impl Compared<'_> {
             false if around == Some(self.steps[first].ran) => ArmOutcome::Merged,
             false => ArmOutcome::Skipped,
         }
+    }
+
+    /// The branch over an instruction that stands behind whatever set its lanes, where lanes can be set: it leads over
+    /// just what these lanes do.
+    fn own_guard(&self, first: usize) -> Option<Guard> {
+        for at in (0..first).rev().take_while(|_| self.masks) {
+            match self.branch(at) {
+                Some((target, guard)) if target > first => {
+                    return (guard != Guard::Always).then_some(guard);
+                }
+                _ if self.steps[at].sets_lanes => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Whether the code says which lines its instructions are of.
@@ -682,6 +714,9 @@ impl Compared<'_> {
         let working: Vec<usize> =
             ran.iter().copied().filter(|at| self.operations(*at) > 0).collect();
         let is_loop = enclosure.part == ConstructPart::LoopBody;
+        if is_loop && !self.is_lined() && self.turns_nearly(ran) {
+            return ArmOutcome::Kept;
+        }
         // A loop's ways out may run as what surrounds it does, whatever became of its turns.
         let all_merged = !working.is_empty() && working.iter().all(merged);
         if all_merged || (!is_loop && ran.iter().any(merged)) {

@@ -4,9 +4,9 @@
 //! of each arm of a dispatch. No lanes are masked here without a branch: an instruction may be predicated instead, and a branch
 //! whose lanes part stands between `BSSY` and `BSYNC`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::record::{Arm, Dispatch, MachineCode, NearBlock};
+use crate::record::{Arm, Dispatch, Instruction, MachineCode, NearBlock};
 
 use super::branches::{Guard, OtherInput, SideBySide, SourceBlock, Step, StepKind, Unit, units};
 
@@ -60,10 +60,25 @@ fn source_blocks(dispatch: &Dispatch) -> Option<Vec<SourceBlock>> {
     dispatch.blocks.iter().map(SourceBlock::from_record).collect()
 }
 
+/// Lanes of a warp.
+const WARP: u64 = 32;
+
+/// Whether the counts show that some warp parts at a branch: more lanes take it than the warps have that do not go on
+/// behind it. Where other branches lead there too, they show nothing.
+fn parts_lanes(code: &MachineCode, at: usize, targets: &BTreeSet<u32>) -> bool {
+    let own = |one: &&Instruction| !targets.contains(&one.offset_bytes);
+    let Some(next) = code.instructions.get(at + 1).filter(own) else { return false };
+    let branch = &code.instructions[at];
+    let gone = branch.inst_executed.saturating_sub(next.inst_executed);
+    branch.thread_inst_executed_pred_on > gone * WARP
+}
+
 /// The instructions of a code; `None` if one has no text.
 pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
     let places: BTreeMap<u32, usize> =
         code.instructions.iter().enumerate().map(|(at, one)| (one.offset_bytes, at)).collect();
+    let texts = || code.instructions.iter().filter_map(|one| one.text.as_deref());
+    let targets: BTreeSet<u32> = texts().filter_map(target).collect();
     let mut steps = Vec::new();
     let mut regions: Vec<(usize, usize)> = Vec::new();
     for (at, one) in code.instructions.iter().enumerate() {
@@ -79,6 +94,7 @@ pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
             _ if operation.starts_with("BRA.U") => Guard::Whole,
             None if !operation.starts_with("BRX") && !text.contains(',') => Guard::Always,
             Some(predicate) if predicate.contains("UP") => Guard::Whole,
+            Some(_) if parts_lanes(code, at, &targets) => Guard::Lanes,
             _ => {
                 // A table, or what leads to where lanes come together, parts them wherever it stands in there.
                 let leads_out = |end: usize| target.is_none_or(|target| target == end);
@@ -110,6 +126,7 @@ pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
             line: one.line,
             operation: operation.to_owned(),
             kind,
+            sets_lanes: false,
         });
     }
     Some(steps)
@@ -136,7 +153,7 @@ fn target(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{ArmOutcome, ConditionClass, ConstructPart, Enclosure, Flow, Instruction};
+    use crate::record::{ArmOutcome, ConditionClass, ConstructPart, Enclosure, Flow};
     use crate::units::BlockId;
 
     fn code(texts: &[(&str, [u64; 3])]) -> MachineCode {
@@ -327,6 +344,30 @@ mod tests {
         let kinds: Vec<StepKind> = steps(&code).unwrap().iter().map(|step| step.kind).collect();
         let leave = StepKind::Branch(5, Guard::Lanes);
         assert_eq!(kinds[2..5], [StepKind::Table(Guard::Lanes), leave, leave]);
+    }
+
+    #[test]
+    fn counts_show_that_a_warp_parts_where_no_region_does() {
+        // Four warps, of whose lanes half take the branch: of each warp, or all of two warps.
+        for (behind, guard) in [(4, Guard::Lanes), (3, Guard::Lanes), (2, Guard::Whole)] {
+            let texts = [
+                ("@P0 BRA 0x30", [4, 128, 64]),
+                ("STG.E [R2.64], R5", [behind, 64, 64]),
+                ("EXIT", [behind, 64, 64]),
+                ("STG.E [R2.64], R7", [4, 64, 64]),
+            ];
+            assert_eq!(steps(&code(&texts)).unwrap()[0].kind, StepKind::Branch(3, guard));
+        }
+        // A loop leads to what stands behind the branch, too.
+        let turned = [
+            ("@P0 BRA 0x30", [4, 128, 64]),
+            ("FADD R1, R1, R2", [8, 128, 128]),
+            ("@P1 BRA 0x10", [8, 128, 64]),
+            ("EXIT", [4, 128, 128]),
+        ];
+        let kinds: Vec<StepKind> =
+            steps(&code(&turned)).unwrap().into_iter().map(|step| step.kind).collect();
+        assert_eq!(kinds[0], StepKind::Branch(3, Guard::Whole));
     }
 
     #[test]

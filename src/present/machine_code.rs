@@ -3,7 +3,7 @@
 //! Input: a run. Output: [`Table`]s.
 
 use super::{Cell, Column, Table};
-use crate::analyze::machine::ExecutedCode;
+use crate::analyze::machine::{ExecutedCode, MachineRow};
 use crate::analyze::{self, Comparison, ExecutedComparison};
 use crate::record::{ArmOutcome, Run};
 
@@ -62,7 +62,7 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
     }
     table.folded_are = "of launches that waste fewer lanes";
     table.notes.push(PASSES.to_owned());
-    table.notes.push(analyze::machine::arms_note(&ARMS));
+    table.notes.extend(arms_note(&rows));
     Some(table)
 }
 
@@ -154,8 +154,13 @@ pub(super) fn counted_code(run: &Run) -> Option<Table> {
             Cell::from_option(row.arms.clone(), Cell::text),
         ]);
     }
-    table.notes.push(analyze::machine::arms_note(&ARMS));
+    table.notes.extend(arms_note(&rows));
     Some(table)
+}
+
+/// What the words for arms mean, where some launch has them.
+fn arms_note(rows: &[MachineRow]) -> Option<String> {
+    rows.iter().any(|row| row.arms.is_some()).then(|| analyze::machine::arms_note(&ARMS))
 }
 
 /// A count that a record holds as a real number.

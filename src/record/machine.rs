@@ -133,7 +133,7 @@ impl ArmOutcome {
                 "a branch on a condition of the whole subgroup leads over the arm, or the loop is a loop"
             }
             Self::Skipped => "lanes part, and a branch leads over it where none is left",
-            Self::Masked => "its lanes alone are on, and every subgroup goes through",
+            Self::Masked => "no branch leads over it: the other lanes are switched off",
             Self::Flattened => "every lane computes it, and selects choose",
             Self::Unrolled => "in copies",
             Self::Folded => {

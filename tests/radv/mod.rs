@@ -160,6 +160,22 @@ fn outputs_are_held_against_the_simulators() {
     }
 }
 
+/// Arms that load: each stands behind a branch, whatever waits before it.
+const LOADED: &str = "@group(0) @binding(0) var<storage, read> a: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> o: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+        var v = a[id.x];
+        if (v & 1u) == 0u {
+            v = a[v % 64u] * 3u;
+        } else {
+            v = a[v * 7u % 64u] + 1u;
+        }
+        o[id.x] = v;
+        }";
+
+/// A loop whose counts are nearly those of the source: floating point is rounded otherwise.
+const ROUNDED: &str = include_str!("../../examples/mandelbrot.wgsl");
+
 /// Arms whose counts are equal on every input, of which the compiler selects one, unrolls a loop in one, and masks one
 /// in a function that does nothing else.
 fn arms_are_not_guessed() {
@@ -207,6 +223,8 @@ fn arms_are_not_guessed() {
         o[id.x] = v;
         }";
     for (text, said, never) in [
+        (LOADED, ["line 5, if: skipped", "line 5, else: skipped"], [": masked"; 2]),
+        (ROUNDED, ["line 15, loop: kept"; 2], ["loop: folded"; 2]),
         (idle, ["line 8, loop: kept"; 2], ["loop: unrolled"; 2]),
         (
             alike,
@@ -215,7 +233,7 @@ fn arms_are_not_guessed() {
         ),
         (
             called,
-            ["line 4, arm 1 of the switch: flattened", "arm 4 of the switch: masked"],
+            ["line 4, arm 1 of the switch: flattened", "arm 3 of the switch: masked"],
             [": folded", ": skipped"],
         ),
     ] {

@@ -244,7 +244,7 @@ impl RadvRunner {
         let checked = reference::check(launch, &outputs)
             .map(Checked::from)
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
-        let counters = self.counters(&ran.dispatches);
+        let counters = self.counters(launch, &ran.dispatches);
         let kept = Some((launch.clone(), Arc::clone(&ran)));
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = kept;
         let dispatches = ran.dispatches.iter().map(|dispatch| CountedDispatch {
@@ -391,10 +391,13 @@ impl RadvRunner {
         })
     }
 
-    /// The figures of a whole launch.
-    fn counters(&self, executed: &[Executed]) -> Vec<Counter> {
-        let hash = |dispatch: &Executed| dispatch.compiled.sha256[..16].to_owned();
-        let hashes: Vec<String> = executed.iter().map(hash).collect();
+    /// The figures of a whole launch, without what made it ready.
+    fn counters(&self, launch: &Launch, executed: &[Executed]) -> Vec<Counter> {
+        let all = launch.dispatches.iter().zip(executed);
+        let worked: Vec<&Executed> =
+            all.filter(|(dispatch, _)| !dispatch.setup).map(|(_, executed)| executed).collect();
+        let hash = |dispatch: &&Executed| dispatch.compiled.sha256[..16].to_owned();
+        let hashes: Vec<String> = worked.iter().map(hash).collect();
         let of = format!(
             "{}, waves of {}, {}, code {}",
             self.place.family,
@@ -405,7 +408,7 @@ impl RadvRunner {
         let mut counters = Vec::new();
         for (word, kind) in KINDS {
             let mut total = Counts::default();
-            for dispatch in executed {
+            for dispatch in &worked {
                 add(&mut total, &dispatch.outcome.total(&dispatch.compiled.code, kind));
             }
             for (name, value, meaning) in figures(kind, &total) {

@@ -30,6 +30,10 @@ pub(super) fn blocks_of(program: &Program, counts: &[Count]) -> Vec<SourceBlock>
 pub(super) fn steps_of(code: &Code, counts: &[Counts]) -> Vec<Step> {
     let step = |(at, (instruction, counts)): (usize, (&crate::amd::Instruction, &Counts))| {
         let name = instruction.row.name;
+        // A comparison that does so works out a condition, too.
+        let sets_lanes = name.starts_with("v_cmpx")
+            || name.starts_with("s_")
+                && (instruction.scalar_destination == EXEC || name.contains("saveexec"));
         let kind = match instruction.row.run {
             OpcodeAction::Control(Control::Branch(_)) => {
                 let guard = match name {
@@ -40,12 +44,7 @@ pub(super) fn steps_of(code: &Code, counts: &[Counts]) -> Vec<Step> {
                 StepKind::Branch(code.target(at), guard)
             }
             OpcodeAction::Control(_) => StepKind::Control,
-            // What sets EXEC leads lanes, but for a comparison, which works out a condition.
-            _ if name.starts_with("s_")
-                && (instruction.scalar_destination == EXEC || name.contains("saveexec")) =>
-            {
-                StepKind::Control
-            }
+            _ if sets_lanes && name.starts_with("s_") => StepKind::Control,
             _ if name == "v_cndmask_b32" => StepKind::Select,
             _ if name.starts_with("s_cselect") => StepKind::ScalarSelect,
             _ => match IssueKind::from_instruction(instruction) {
@@ -59,6 +58,7 @@ pub(super) fn steps_of(code: &Code, counts: &[Counts]) -> Vec<Step> {
             line: None,
             operation: name.to_owned(),
             kind,
+            sets_lanes,
         }
     };
     code.instructions().iter().zip(counts).enumerate().map(step).collect()
