@@ -398,13 +398,18 @@ impl Compared<'_> {
                 let unit = self.matching.instructions[*at];
                 unit.is_some_and(|unit| ran.contains(&unit) && self.operations(unit) > 0)
             };
-            let mut those = (0..self.steps.len()).filter(of_arm);
+            let those: Vec<usize> = (0..self.steps.len()).filter(of_arm).collect();
             if is_loop {
                 let loops = self.loops();
-                let turns = those.any(|at| innermost(&loops, at).is_some());
+                let turns = those.iter().any(|at| innermost(&loops, *at).is_some());
                 return if turns { ArmOutcome::Kept } else { ArmOutcome::Unrolled };
             }
-            return self.guard(those.next().unwrap_or(0), around);
+            if let Some(guard) =
+                self.guard_of_arm(&those, &self.direct(enclosure, blocks).collect())
+            {
+                return kind_of_guard(guard);
+            }
+            return self.guard(those.first().copied().unwrap_or(0), around);
         }
         let all_came = |at: &usize| Some(self.units[*at].ran) == around;
         let own = self.own_steps(enclosure, blocks);
@@ -619,6 +624,17 @@ impl Compared<'_> {
             false if around == Some(self.steps[first].ran) => ArmOutcome::Merged,
             false => ArmOutcome::Skipped,
         }
+    }
+
+    /// The branch over the first of an arm's instructions that has one of its own, of those of its direct blocks: what
+    /// leads to the branch may have the arm's counts, too.
+    fn guard_of_arm(&self, those: &[usize], direct: &BTreeSet<usize>) -> Option<Guard> {
+        let is_direct = |at: &&usize| {
+            let unit = self.matching.instructions[**at];
+            unit.is_some_and(|unit| direct.contains(&self.units[unit].block))
+        };
+        let own = those.iter().filter(is_direct).filter(|at| self.steps[**at].kind.works());
+        own.copied().find_map(|at| self.own_guard(at))
     }
 
     /// The branch over an instruction that stands behind whatever set its lanes, where lanes can be set: it leads over
