@@ -43,6 +43,10 @@ use written::{Block1, Counts, Dispatch, TablesText};
 /// The largest file that [`load`] reads, in bytes: a limit against reading something else whole.
 const FILE_BYTES_MAX: u64 = 4 << 30;
 
+/// The most that a packed file may unpack to, in bytes: some ten times the largest that lanescope wrote. What half a
+/// megabyte says a thousand times over takes no gigabytes so.
+const UNPACKED_BYTES_MAX: u64 = 256 << 20;
+
 /// What a folder's result file is called.
 pub const NAMES: [&str; 3] = ["result.json", "result.json.gz", "result.json.xz"];
 
@@ -91,7 +95,7 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// What gzip packed is larger than any result file.
-    #[error("{} unpacks to over {bytes} bytes; a result file has at most {FILE_BYTES_MAX}", path.display())]
+    #[error("{} unpacks to over {bytes} bytes, the most that is unpacked here: if it is a record, unpack it first", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -412,11 +416,11 @@ fn unpack(text: &[u8], path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     };
     let mut plain = Vec::new();
     packed
-        .take(FILE_BYTES_MAX + 1)
+        .take(UNPACKED_BYTES_MAX + 1)
         .read_to_end(&mut plain)
         .map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
-    if plain.len() as u64 > FILE_BYTES_MAX {
-        let bytes = FILE_BYTES_MAX;
+    if plain.len() as u64 > UNPACKED_BYTES_MAX {
+        let bytes = UNPACKED_BYTES_MAX;
         return Err(StoreError::TooLarge { path: path.to_owned(), bytes });
     }
     Ok(Some(plain))

@@ -48,6 +48,7 @@ use failure::{Exit, Failure, broken_pipe, chain};
 use crate::kernel::Launch;
 use crate::present::error_columns;
 use crate::present::fit::width_of;
+use crate::program::panic_is_caught;
 use crate::run::worker;
 
 /// Runs the program on the process's arguments.
@@ -82,6 +83,7 @@ pub fn profile_launches(arguments: &[&str]) -> Result<Vec<Launch>, String> {
 }
 
 fn run_program() -> ExitCode {
+    quiet_caught_panics();
     limit_threads();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -93,28 +95,44 @@ fn run_program() -> ExitCode {
     };
     match dispatch(arguments) {
         Ok(exit) => exit.into(),
-        Err(failure) => {
-            if broken_pipe(&failure.error) {
-                return Exit::Done.into();
-            }
-            let mut stderr = screen::stderr();
-            // Nothing is left to tell it to when standard error is closed.
-            let _ = writeln!(stderr, "lanescope: {}", chain(&failure.error));
-            failure.exit.into()
-        }
+        Err(failure) => tell(&failure),
     }
+}
+
+/// Says why nothing more is done, and gives the exit code.
+fn tell(failure: &Failure) -> ExitCode {
+    if broken_pipe(&failure.error) {
+        return Exit::Done.into();
+    }
+    // Nothing is left to tell it to when standard error is closed.
+    let _ = writeln!(screen::stderr(), "lanescope: {}", chain(&failure.error));
+    failure.exit.into()
+}
+
+/// Has panics that become an error print nothing: the error says what they say.
+fn quiet_caught_panics() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !panic_is_caught() {
+            print(panic);
+        }
+    }));
 }
 
 /// Prints help, the version, or what is wrong with the arguments, with colours where no line has to be broken.
 fn tell_usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let is_long = |columns: usize| text.lines().any(|line| width_of(line) > columns);
-    // Nothing is left to tell it to when the stream is closed.
-    let _ = if error.use_stderr() && error_columns().is_some_and(is_long) {
+    let told = if error.use_stderr() && error_columns().is_some_and(is_long) {
         write!(screen::stderr(), "{text}")
     } else {
-        error.print()
+        error.print().and_then(|()| std::io::stdout().flush())
     };
+    match told {
+        Err(why) if !error.use_stderr() => return tell(&why.into()),
+        // Nothing is left to tell it to when standard error is closed.
+        Ok(()) | Err(_) => {}
+    }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 

@@ -11,6 +11,7 @@ use minijinja::{Environment, Expression};
 
 use super::expression::Formula;
 use super::limits::FORMULA_BYTES_MAX;
+use crate::units::text::listed;
 
 /// Values by name.
 pub type Names = BTreeMap<String, f64>;
@@ -125,10 +126,7 @@ pub fn evaluate_text(text: &str, names: &Names) -> Result<f64, String> {
     let parsed = parse(text)?;
     if let Some(name) = parsed.asked.iter().find(|name| !names.contains_key(name.as_str())) {
         let known: Vec<&str> = names.keys().map(String::as_str).collect();
-        return Err(format!(
-            "the formula `{text}` names `{name}`; known here: {}",
-            known.join(", ")
-        ));
+        return Err(format!("the formula `{text}` names `{name}`; known here: {}", listed(&known)));
     }
     let value = parsed.expression.eval(names).and_then(f64::try_from).map_err(|error| {
         format!("the formula `{text}` cannot be worked out: {}", detail(&error))

@@ -30,6 +30,7 @@ use crate::layout::{ScalarType, Shape};
 use crate::record::Value;
 use crate::texture::TextureView;
 use crate::units::Width;
+use crate::units::text::listed;
 
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -535,7 +536,7 @@ impl BufferBuilder<'_> {
                     format!(
                         "buffer `{name}` is filled by `{by}`, which is {}; it may be: {}",
                         value.as_deref().unwrap_or("no parameter"),
-                        known.join(", ")
+                        listed(&known)
                     )
                 })?;
                 return self.fill(buffer, chosen);
@@ -572,7 +573,7 @@ impl BufferBuilder<'_> {
                     format!(
                         "buffer `{name}` is filled by \"default\", but the shader has no variable \
                          of that name; it has: {}",
-                        known.join(", ")
+                        listed(&known)
                     )
                 })?;
                 Fill::Default { shape: shape.clone(), extent: self.extent()? }

@@ -25,6 +25,7 @@ use crate::texture::{
     AddressMode, Filter, SampledKind, SamplerSettings, TextureDimension, TextureLayout, TextureView,
 };
 use crate::units::random::mix;
+use crate::units::text::listed;
 
 /// A texture of a launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -426,7 +427,7 @@ pub(super) fn build_all(
     let texture = |given: &TextureDescription| {
         let unknown = || {
             let known: Vec<&str> = views.keys().map(String::as_str).collect();
-            let what = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let what = listed(&known);
             let message = format!(
                 "there is a texture `{}`, but no dispatched entry point uses a texture of that name; \
                  they use: {what}",

@@ -58,7 +58,7 @@ pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
 pub use value::Value;
 pub(crate) use value::is_false;
-pub use what_if::{Change, Refused, Trial, WhatIf};
+pub use what_if::{Change, KEPT_COUNTS_MAX, Refused, Trial, WhatIf};
 
 /// The number of the format that this version writes and reads.
 pub const SCHEMA: u32 = 2;

@@ -15,7 +15,7 @@ pub struct WhatIf {
     pub before: Vec<Vec<BlockTotals>>,
     /// The changes, in the order in which they were tried.
     pub trials: Vec<Trial>,
-    /// How many further changes were not tried, since what trials may take was used up.
+    /// How many further changes were not tried, since what trials may take was used up, or what is kept of them.
     pub untried: u32,
     /// Their lines, in the order of what they might save; empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -23,6 +23,17 @@ pub struct WhatIf {
     /// The time after which no further change was begun; absent where none was set, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_max_ns: Option<Nanoseconds>,
+}
+
+/// The counts of blocks that are kept of trials, at most, unless everything is tried: of a shader with thousands of
+/// blocks there are as many causes, and what is kept of each grows with the blocks too.
+pub const KEPT_COUNTS_MAX: usize = 1 << 16;
+
+impl WhatIf {
+    /// How many counts of blocks the trials have.
+    pub fn kept_counts(&self) -> usize {
+        self.trials.iter().filter_map(|trial| trial.after.as_ref()).map(Vec::len).sum()
+    }
 }
 
 /// One change to one dispatch.

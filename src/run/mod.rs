@@ -62,7 +62,6 @@ pub mod what_if;
 pub mod worker;
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -70,6 +69,7 @@ use serde::{Deserialize, Serialize};
 use crate::instrument::{self, Count};
 use crate::kernel::Launch;
 use crate::kernel::reference::OutputVerdict;
+use crate::program::catch_panic;
 pub use crate::record::RunErrorKind;
 use crate::record::{
     Call, Counter, CountersFrom, Device, Flag, Limit, LimitOf, MachineCode, Method, Output, Time,
@@ -348,9 +348,7 @@ pub fn caught<T>(
     file: &str,
     work: impl FnOnce() -> Result<T, RunError>,
 ) -> Result<T, RunError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str);
-        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    catch_panic(work).unwrap_or_else(|said| {
         let message = format!(
             "lanescope's {part} panicked on {file}: {said}; please report it with the shader"
         );

@@ -33,7 +33,7 @@ use super::simulator::{Changed, Dispatched, SimulatorRunner};
 use super::{RunError, RunErrorKind};
 use crate::kernel::Launch;
 use crate::program::{Fixed, Program};
-use crate::record::{BlockTotals, Change, Refused, Trial, WhatIf};
+use crate::record::{BlockTotals, Change, KEPT_COUNTS_MAX, Refused, Trial, WhatIf};
 use crate::simulate::Arrangement;
 use crate::units::{Nanoseconds, Width};
 
@@ -115,6 +115,7 @@ pub fn try_changes_showing(
             dispatched,
             budget: (budget, clock),
             spent,
+            kept: what_if.kept_counts(),
             added: 0,
             found: WhatIf::default(),
             show: &mut *show,
@@ -157,6 +158,8 @@ struct Workshop<'a> {
     budget: (Budget, Stopwatch),
     /// Operations of subgroups in all runs so far.
     spent: u64,
+    /// Counts of blocks that are kept of the trials of other dispatches.
+    kept: usize,
     /// Operations that the last change takes besides its counts.
     added: u64,
     found: WhatIf,
@@ -213,6 +216,10 @@ impl Workshop<'_> {
         self.workgroup_size(refused, &fixed, groups, (&before, &after))?;
         let mut orders = Orders::new();
         for cause in worth {
+            if self.is_full() {
+                self.put_off(cause.line);
+                continue;
+            }
             if let Some(predicated) = causes::predicate(self.program, cause, &outcome) {
                 self.push(Change::Predicate, cause.line, Some(predicated), None);
             }
@@ -276,6 +283,12 @@ impl Workshop<'_> {
     fn put_off(&mut self, line: u32) {
         self.found.untried += 1;
         self.found.untried_lines.push(line);
+    }
+
+    /// Whether as many counts are kept as may be.
+    fn is_full(&self) -> bool {
+        let kept = self.kept + self.found.kept_counts();
+        self.budget.0 != Budget::Everything && kept >= KEPT_COUNTS_MAX
     }
 
     fn is_over(&self) -> bool {

@@ -1,6 +1,8 @@
 //! Records that are damaged, foreign or written to do harm: `report` and `compare` say what is wrong and
 //! where, write into their folder alone, and show no figure that is none.
 
+use std::io::Write;
+
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -8,10 +10,11 @@ use super::{Ended, files_in, run};
 use crate::support::program;
 
 /// Every check.
-pub(super) const CHECKS: [(&str, fn()); 3] = [
+pub(super) const CHECKS: [(&str, fn()); 4] = [
     ("a_records_names_never_become_paths_or_steer", names),
     ("a_damaged_record_is_told_where", damaged),
     ("what_does_not_end_is_not_read_without_end", endless),
+    ("what_unpacks_to_much_more_is_refused", bombs),
 ];
 
 /// A record of two kernels on two simulators, with histograms.
@@ -46,6 +49,10 @@ fn check_written(folder: &TempDir, what: &str, before: &[std::path::PathBuf]) {
             let hidden = |c: char| lanescope::units::visible::is_hidden(c);
             assert!(!text.contains(hidden), "{what}: {} hides something", path.display());
             assert!(!text.contains("NaN") && !text.contains(">inf"), "{what}: {}", path.display());
+            if path.extension().is_some_and(|ending| ending == "svg") {
+                let parsed = roxmltree::Document::parse(&text);
+                assert!(parsed.is_ok(), "{what}: {}: {:?}", path.display(), parsed.err());
+            }
         }
     }
 }
@@ -164,6 +171,31 @@ fn endless() {
             assert_eq!(ended.code, Some(2), "{what}: {}", ended.stderr);
             let why = ["it has over", "did not end within"];
             assert!(why.iter().any(|why| ended.stderr.contains(why)), "{what}: {}", ended.stderr);
+        }
+    }
+}
+
+/// A record of half a megabyte, or less, that unpacks to three hundred.
+fn bombs() {
+    let folder = TempDir::new().unwrap();
+    let zeros = vec![b'0'; 1 << 20];
+    let write = |writer: &mut dyn Write| {
+        writer.write_all(b"{\"schema\": 2, \"more\": \"").unwrap();
+        (0..300).for_each(|_| writer.write_all(&zeros).unwrap());
+        writer.write_all(b"\"}").unwrap();
+    };
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    write(&mut gzip);
+    let options = lzma_rust2::XzOptions::with_preset(0);
+    let mut xz = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+    write(&mut xz);
+    for (name, text) in [("b.json.gz", gzip.finish().unwrap()), ("b.json.xz", xz.finish().unwrap())]
+    {
+        assert!(text.len() < 2 << 20, "{name}: {}", text.len());
+        program::write(&folder.path().join(name), text);
+        for command in [&["report", name][..], &["compare", name, name]] {
+            let ended = run(&folder, &[], command, 45);
+            ended.says(&format!("{command:?}"), 2, "unpacks to over 268435456 bytes");
         }
     }
 }

@@ -38,7 +38,7 @@ impl Ended {
         match code {
             Some(code) if !(0..=5).contains(code) => Some(format!("exit code {code}")),
             None => Some(format!("no exit code after {:.1} s", self.took.as_secs_f64())),
-            Some(_) if stderr.contains("panicked at") => Some("a panic".to_owned()),
+            Some(_) if stderr.contains("panicked") => Some("a panic".to_owned()),
             Some(_) if *mebibytes > MEBIBYTES_MAX => Some(format!("{mebibytes} MiB")),
             Some(_) => hides.then(|| "hidden characters on the terminal".to_owned()),
         }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Advice, GAIN_SHARE_MIN, Rule};
 use crate::analyze::counts::ratio;
 use crate::analyze::profile::DeviceProfile;
-use crate::record::{BlockTotals, Change, Dispatch, Refused, Trial, WhatIf};
+use crate::record::{BlockTotals, Change, Dispatch, KEPT_COUNTS_MAX, Refused, Trial, WhatIf};
 use crate::units::{Ratio, Width, grouped_text as whole};
 
 /// A block of a dispatch, by their places.
@@ -310,10 +310,13 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
     if what_if.untried > 0 {
         let changes = what_if.untried;
         let known = Some(&what_if.untried_lines).filter(|lines| !lines.is_empty());
-        let limit = what_if.time_max_ns.map_or_else(
-            || "what trials may take was used up".to_owned(),
-            |limit| format!("trials on this device have {limit}, which had passed"),
-        );
+        let limit = match what_if.time_max_ns {
+            _ if what_if.kept_counts() >= KEPT_COUNTS_MAX => {
+                "with so many blocks, counts of no more trials are kept".to_owned()
+            }
+            Some(limit) => format!("trials on this device have {limit}, which had passed"),
+            None => "what trials may take was used up".to_owned(),
+        };
         found.push(format!(
             "{changes} more {} not tried{}: {limit}.",
             if changes == 1 { "change was" } else { "changes were" },

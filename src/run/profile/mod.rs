@@ -44,6 +44,7 @@ use crate::kernel::{
 use crate::program::{BindingAccess, Held, Interface, Overrides, Parsed, ProgramError, Resource};
 use crate::record::Value;
 use crate::run::launched::parse;
+use crate::units::text::listed;
 
 /// The parameter that holds the number of elements.
 pub const SIZE: &str = "n";
@@ -337,11 +338,11 @@ fn check_textures(launch: &Launch, interfaces: &[Interface]) -> Result<(), (Stri
         let key = format!("samplers.{}", sampler.name);
         let Some(bound) = samplers.iter().find(|bound| bound.name == sampler.name) else {
             let known: Vec<&str> = samplers.iter().map(|bound| bound.name.as_str()).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             let message = format!(
                 "there is a sampler `{}`, but no dispatched entry point uses a sampler of that name; \
-                 they use: {known}",
-                sampler.name
+                 they use: {}",
+                sampler.name,
+                listed(&known)
             );
             return Err((key, message));
         };
@@ -419,7 +420,7 @@ fn entry_points(
         (_, []) => Err(ProfileError::NoEntryPoint { file, spirv: request.spirv.is_some() }),
         (Some(name), _) => Ok(vec![name.clone()]),
         (None, [one]) => Ok(vec![(*one).to_owned()]),
-        (None, several) => Err(ProfileError::EntryPoints { file, names: several.join(", ") }),
+        (None, several) => Err(ProfileError::EntryPoints { file, names: listed(&several) }),
     }
 }
 
@@ -587,7 +588,7 @@ fn check(
                     "there is a buffer `{}`, but no dispatched entry point uses a variable of that \
                      name and no dispatch is indirect from it; they use: {}",
                     buffer.name,
-                    known.join(", ")
+                    listed(&known)
                 ));
             }
             Some(_) | None => {}

@@ -4,7 +4,6 @@
 //! asks for: bytes and ticks. Of launches it knows nothing.
 
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use super::kept::Pipelines;
 use super::memory::WgpuMemory;
 use super::uniforms;
 use crate::instrument::Instrumented;
+use crate::program::catch_panic;
 use crate::run::gpu::{
     Clock, Gpu, GpuDispatch, GpuLimits, GpuSample, Grid, Shader, Slot, Stamps, TextureUses, Uses,
 };
@@ -194,11 +194,11 @@ impl WgpuDevice {
     }
 
     fn submit(&self, encoder: CommandEncoder, doing: &str) -> Result<(), RunError> {
-        let submitted = catch_unwind(AssertUnwindSafe(|| self.queue.submit([encoder.finish()])));
+        let submitted = catch_panic(|| self.queue.submit([encoder.finish()]));
         self.check(doing)?;
-        let Ok(index) = submitted else {
-            return Err(RunError::new(RunErrorKind::Driver, format!("{doing}: wgpu panicked")));
-        };
+        let index = submitted.map_err(|said| {
+            RunError::new(RunErrorKind::Driver, format!("{doing}: wgpu panicked: {said}"))
+        })?;
         self.wait(index, doing)
     }
 

@@ -62,7 +62,7 @@ pub use reflect::{BindingAccess, Interface, Resource};
 pub use source::{Location, OPERATORS_MAX, Part, Text};
 pub use spirv::read_spirv;
 pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
-pub use validate::{array_length, guard, validate};
+pub use validate::{array_length, catch_panic, guard, panic_is_caught, validate};
 
 /// The rule by which blocks' operations are counted, as records name it: 1 where jumps (`break`,
 /// `continue`, `return`) count an operation, 2 where they count none.

@@ -13,7 +13,8 @@ use super::overrides::{Override, Overrides};
 use super::parsed::{Parsed, Program};
 use super::reflect;
 use super::structure;
-use super::validate::{guard, validate};
+use super::validate::{guard, reasons, validate};
+use crate::units::text::{listed, number};
 
 impl Parsed {
     /// Picks the compute entry point `name` and puts in override values.
@@ -33,7 +34,7 @@ impl Parsed {
             return Err(ProgramError::EntryPoint {
                 file: file.to_owned(),
                 name: name.to_owned(),
-                known: self.entry_points().join(", "),
+                known: listed(&self.entry_points()),
             });
         }
         let mut module = self.module.clone();
@@ -46,7 +47,7 @@ impl Parsed {
                 .map(|(resolved, _)| resolved.into_owned())
                 .map_err(|error| ProgramError::Overrides {
                     file: file.to_owned(),
-                    message: error.to_string(),
+                    message: reasons(&error),
                 })
         })??;
         let info = validate(&module, &self.text)?;
@@ -70,12 +71,13 @@ impl Parsed {
                 |o: &&Override| o.name == *word || o.id.is_some_and(|id| id.to_string() == *word);
             let Some(found) = overrides.iter().find(known) else {
                 let names: Vec<&str> = overrides.iter().map(|o| o.name.as_str()).collect();
-                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let names = listed(&names);
                 let message = format!("there is no override {word:?}; the shader has: {names}");
                 return Err(ProgramError::Overrides { file, message });
             };
             if let Some(needed) = reflect::unfit(self.module(), &found.name, *value) {
                 let (name, line) = (&found.name, found.line);
+                let value = number(*value);
                 let message = format!("`{name}` (line {line}) is {value}, and must be {needed}");
                 return Err(ProgramError::Overrides { file, message });
             }
@@ -92,7 +94,7 @@ impl Parsed {
         if let Some(first) = missing.first() {
             let names: Vec<String> =
                 missing.iter().map(|o| format!("`{}` (line {})", o.name, o.line)).collect();
-            let names = names.join(", ");
+            let names = listed(&names);
             return Err(ProgramError::OverridesMissing { file, line: first.line, names });
         }
         let pairs = overrides.iter().filter(left).filter_map(|o| {

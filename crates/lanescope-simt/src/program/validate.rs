@@ -2,9 +2,13 @@
 //!
 //! Input: a module and its text. Output: naga's analysis, or its diagnostic at a place of the text.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use naga::valid::{Capabilities, ModuleInfo, SubgroupOperationSet, ValidationFlags, Validator};
+use naga::back::pipeline_constants::PipelineConstantError;
+use naga::valid::{
+    Capabilities, EntryPointError, ModuleInfo, SubgroupOperationSet, ValidationFlags, Validator,
+};
 use naga::{Handle, Module};
 
 use super::error::ProgramError;
@@ -56,6 +60,28 @@ fn with_place(error: InvalidModule, module: &Module, text: &Text) -> InvalidModu
     }
 }
 
+/// The invocations that naga lets a workgroup have in each direction.
+const WORKGROUP_SIZE_MAX: u32 = 0x4000;
+
+/// What naga says of overrides that it cannot put in, with its reasons.
+pub(super) fn reasons(error: &PipelineConstantError) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(reason) = source {
+        let said = reason.to_string();
+        if !text.contains(&said) {
+            text += ": ";
+            text += &said;
+        }
+        source = reason.source();
+    }
+    let out_of_range = EntryPointError::OutOfRangeWorkgroupSize.to_string();
+    if text.ends_with(&out_of_range) {
+        text += &format!(" (1 to {WORKGROUP_SIZE_MAX} invocations in each direction)");
+    }
+    text
+}
+
 /// A place by its first byte and its length.
 fn span_of(start: usize, length: usize) -> naga::Span {
     let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
@@ -97,12 +123,35 @@ pub fn guard<T>(
     stage: &'static str,
     work: impl FnOnce() -> T,
 ) -> Result<T, ProgramError> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let message = panic
-            .downcast_ref::<String>()
-            .cloned()
-            .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
-            .unwrap_or_else(|| "no message".to_owned());
-        ProgramError::Panicked { file: file.to_owned(), stage, message }
+    catch_panic(work).map_err(|message| ProgramError::Panicked {
+        file: file.to_owned(),
+        stage,
+        message,
     })
+}
+
+thread_local! {
+    /// Whether a panic of this thread ends in [`catch_panic`].
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`, and gives its panic's message.
+///
+/// # Errors
+///
+/// What the panic says.
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let before = IS_CAUGHT.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    IS_CAUGHT.set(before);
+    done.map_err(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
+    })
+}
+
+/// Whether a panic of this thread becomes an error that says what the panic says: a panic hook then has nothing to
+/// print.
+pub fn panic_is_caught() -> bool {
+    IS_CAUGHT.get()
 }

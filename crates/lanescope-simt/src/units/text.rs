@@ -8,6 +8,25 @@ use super::{Nanoseconds, Ratio, Width};
 /// What stands in place of a figure that there is none of.
 pub const NONE: &str = "–";
 
+/// Names that a list of them in a sentence shows at most.
+const LISTED_MAX: usize = 30;
+
+/// Names in a sentence, `a, b, c`; of many the first, and how many more there are; `none` where there are none.
+pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let shown = names.iter().take(LISTED_MAX).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => "none".to_owned(),
+        count if count > LISTED_MAX => format!("{shown} and {} more", count - LISTED_MAX),
+        _ => shown,
+    }
+}
+
+/// A number that somebody gave, as it can be given again: `3`, `0.5`, `1e308`.
+pub fn number(value: f64) -> String {
+    let plain = value == 0.0 || (1e-6..1e16).contains(&value.abs()) || !value.is_finite();
+    if plain { value.to_string() } else { format!("{value:e}") }
+}
+
 /// A share as a percentage, `50.9 %`.
 pub fn percent(share: Ratio) -> String {
     format!("{:.1} %", share.0 * 100.0)

@@ -36,6 +36,7 @@ use super::parsed::Parsed;
 use super::source::{OPERATORS_MAX, Part, Text};
 use super::validate::{guard, validate};
 use crate::binary::{MAGIC, SourceFile, SpirV};
+use crate::units::text::{listed, number};
 use constants::{Unfit, Value};
 use debug::Debug;
 use spans::{FunctionPlace, Places};
@@ -116,7 +117,7 @@ impl Parsed {
             let Some(found) = origin.specials.iter().find(known) else {
                 let names: Vec<&str> =
                     origin.specials.iter().map(|special| special.shown.name.as_str()).collect();
-                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let names = listed(&names);
                 let message = format!(
                     "there is no specialisation constant {word:?}; the module has: {names}"
                 );
@@ -124,7 +125,7 @@ impl Parsed {
             };
             if let Some(needed) = unfit(found.integer, *value) {
                 let name = &found.shown.name;
-                let message = format!("`{name}` is {value}, and must be {needed}");
+                let message = format!("`{name}` is {}, and must be {needed}", number(*value));
                 return Err(ProgramError::Overrides { file: file(), message });
             }
             values.insert(found.number, *value);
