@@ -55,6 +55,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 use support::drivers::Driver;
+use support::trial_needing;
 
 /// What tests begin with that take most of the time, and what a change seldom breaks.
 const LONG: [&str; 24] = [
@@ -136,15 +137,8 @@ fn main() -> ExitCode {
     for driver in Driver::all() {
         for check in devices::CHECKS.into_iter().filter(|check| check.is_for(&driver)) {
             let title = format!("{}::{}", driver.name, check.name);
-            let trial = match (driver.missing(), driver.required()) {
-                (None, _) => Trial::test(title, move || {
-                    (check.run)(&driver);
-                    Ok(())
-                }),
-                (Some(why), true) => Trial::test(title, move || Err(why.into())),
-                (Some(why), false) => Trial::test(format!("{title} (skipped: {why})"), || Ok(()))
-                    .with_ignored_flag(true),
-            };
+            let run = move || (check.run)(&driver);
+            let trial = trial_needing(title, driver.missing(), driver.family, run);
             let long = check.is_long() || driver.stands_for_a_width;
             trials.push(if long { mark_long(trial) } else { trial });
         }

@@ -7,8 +7,7 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::drivers::required;
-use crate::support::program;
+use crate::support::{program, trial_needing};
 
 /// A branch that 8 of 32 lanes take, and a loop in it.
 const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
@@ -65,18 +64,9 @@ vim.cmd("qall!")
 
 pub(super) fn trial() -> Trial {
     let title = "command::neovim_shows_lanes_at_the_end_of_lines";
-    let there = Command::new("nvim").arg("--version").output().is_ok();
-    let why = "nvim is not there";
-    match (there, required("neovim")) {
-        (true, _) => Trial::test(title, || {
-            shows();
-            Ok(())
-        }),
-        (false, true) => Trial::test(title, move || Err(why.into())),
-        (false, false) => {
-            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-        }
-    }
+    let asked = Command::new("nvim").arg("--version").output();
+    let missing = asked.is_err().then(|| "nvim is not there".to_owned());
+    trial_needing(title, missing, "neovim", shows)
 }
 
 fn shows() {

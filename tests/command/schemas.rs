@@ -9,8 +9,7 @@ use std::process::Command;
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
-use crate::support::drivers::required;
-use crate::support::program;
+use crate::support::{program, trial_needing};
 
 /// A helper that is called in two places, a branch, and a workgroup that is not full.
 pub(super) const CALLS: &str = "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
@@ -44,18 +43,11 @@ pub(super) fn trials() -> Vec<Trial> {
     let folder = std::env::var("LANESCOPE_SCHEMAS").map(PathBuf::from);
     let folder = folder.ok().filter(|folder| folder.join("sarif.json").exists());
     let trial = |(name, check): Check| {
-        let title = format!("command::{name}");
-        let why = "LANESCOPE_SCHEMAS names no folder of schemas";
-        match (folder.clone(), required("schemas")) {
-            (Some(folder), _) => Trial::test(title, move || {
-                check(&folder);
-                Ok(())
-            }),
-            (None, true) => Trial::test(title, move || Err(why.into())),
-            (None, false) => {
-                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-            }
-        }
+        let folder = folder.clone();
+        let why = || "LANESCOPE_SCHEMAS names no folder of schemas".to_owned();
+        let missing = folder.is_none().then(why);
+        let run = move || check(&folder.unwrap());
+        trial_needing(format!("command::{name}"), missing, "schemas", run)
     };
     checks.into_iter().map(trial).collect()
 }

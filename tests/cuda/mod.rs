@@ -35,9 +35,9 @@ use rayon::prelude::*;
 use self::lockstep::Lockstep;
 use crate::corpus;
 use crate::support::agreement;
-use crate::support::drivers::required;
 use crate::support::random_program::Options as Randomness;
 use crate::support::side_by_side::{Comparison, compare_launch};
+use crate::support::{required, trial_needing, trials_of};
 
 /// The architecture that everything compiles for, Hopper; the others share what comes before their own code.
 const MAIN_ARCHITECTURE: u32 = 90;
@@ -75,32 +75,23 @@ const SHOWN: [&str; 9] = [
 
 /// All trials.
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials = vec![
-        Trial::test("cuda::translations_read_as_their_snapshots", || {
-            snapshots();
-            Ok(())
-        }),
-        Trial::test("cuda::what_has_no_translation_is_refused_with_its_place", || {
-            refusals();
-            Ok(())
-        }),
-    ];
-    trials.push(Trial::test("cuda::embedded_ptx_is_what_its_index_says", || {
-        embedded_ptx();
-        Ok(())
-    }));
+    let mut trials = trials_of(&[
+        ("cuda::translations_read_as_their_snapshots", snapshots),
+        ("cuda::what_has_no_translation_is_refused_with_its_place", refusals),
+        ("cuda::embedded_ptx_is_what_its_index_says", embedded_ptx),
+    ]);
     trials.push(Trial::ignorable_test("cuda::embedded_ptx_is_of_todays_texts", stale_ptx));
-    trials.push(gated(
+    trials.push(trial_needing(
         "cuda::cupti_is_laid_out_as_its_headers_say",
-        cupti::layouts,
         cupti::headers_missing(),
         "cupti_headers",
+        cupti::layouts,
     ));
-    trials.push(gated(
+    trials.push(trial_needing(
         "cuda::cupti_can_be_loaded",
-        cupti::loads,
         cupti::library_missing(),
         "cupti",
+        cupti::loads,
     ));
     let checks: [(&str, fn()); 4] = [
         ("cuda::lockstep_runs_kernels_in_cuda_as_their_references_say", native::runs),
@@ -109,46 +100,18 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("cuda::lockstep_counts_random_programs_as_the_simulator", lockstep_random),
     ];
     for (title, check) in checks {
-        trials.push(match (lockstep::missing(), required("lockstep")) {
-            (None, _) => Trial::test(title, move || {
-                check();
-                Ok(())
-            }),
-            (Some(why), true) => Trial::test(title, move || Err(why.into())),
-            (Some(why), false) => {
-                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-            }
-        });
+        trials.push(trial_needing(title, lockstep::missing(), "lockstep", check));
     }
     trials.extend(native::trials());
     for architecture in OTHERS.into_iter().chain([MAIN_ARCHITECTURE]) {
         let title = format!("cuda::nvrtc_compiles_everything_for_sm_{architecture}");
-        trials.push(match (compiler(architecture), required("nvrtc")) {
-            (Ok(compiler), _) => Trial::test(title, move || {
-                compiles_everything(&compiler, architecture);
-                Ok(())
-            }),
-            (Err(why), true) => Trial::test(title, move || Err(why.into())),
-            (Err(why), false) => {
-                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-            }
-        });
+        let found = compiler(architecture);
+        let missing = found.as_ref().err().cloned();
+        trials.push(trial_needing(title, missing, "nvrtc", move || {
+            compiles_everything(&found.unwrap(), architecture);
+        }));
     }
     trials
-}
-
-/// A trial of a check that needs what may be missing; `name` requires it.
-fn gated(title: &str, check: fn(), missing: Option<String>, name: &str) -> Trial {
-    match (missing, required(name)) {
-        (None, _) => Trial::test(title, move || {
-            check();
-            Ok(())
-        }),
-        (Some(why), true) => Trial::test(title, move || Err(why.into())),
-        (Some(why), false) => {
-            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-        }
-    }
 }
 
 /// The first NVRTC that knows an architecture.

@@ -19,23 +19,17 @@ use libtest_mimic::Trial;
 use rayon::prelude::*;
 
 use super::lockstep::native;
+use crate::support::trials_of;
 
 /// The first architecture with `__match_any_sync`, and one before it, in NVRTC's words.
 const MATCHES: [&str; 2] = ["compute_70", "compute_60"];
 
 /// Trials that need nothing.
 pub(super) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 2] = [
+    trials_of(&[
         ("cuda::one_program_counter_lets_one_lane_have_the_lock", one_program_counter),
         ("cuda::kernels_in_cuda_are_refused_elsewhere", refused),
-    ];
-    let trial = |(title, check): (&str, fn())| {
-        Trial::test(title, move || {
-            check();
-            Ok(())
-        })
-    };
-    checks.into_iter().map(trial).collect()
+    ])
 }
 
 fn launch(kernel: &Kernel, chosen: &[(&str, Value)]) -> Launch {

@@ -8,8 +8,8 @@ use lanescope::record::{Measurement, Output, Status};
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
-use crate::support::drivers::{Driver, required};
-use crate::support::program;
+use crate::support::drivers::Driver;
+use crate::support::{program, trial_needing};
 
 /// The example's program, which is built with the tests of the workspace.
 fn example() -> std::path::PathBuf {
@@ -112,17 +112,8 @@ pub(crate) fn trial() -> Trial {
     let runs = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
     let module = runs(Command::new(PYTHON).args(["-c", "import renderdoc"]));
     let there = module && runs(Command::new("renderdoccmd").arg("version"));
-    let why = if there { driver.missing() } else { Some("RenderDoc is not there".to_owned()) };
-    match (why, required(RENDERDOC)) {
-        (None, _) => Trial::test(title, move || {
-            by_renderdoc(&driver);
-            Ok(())
-        }),
-        (Some(why), true) => Trial::test(title, move || Err(why.into())),
-        (Some(why), false) => {
-            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-        }
-    }
+    let missing = if there { driver.missing() } else { Some("RenderDoc is not there".to_owned()) };
+    trial_needing(title, missing, RENDERDOC, move || by_renderdoc(&driver))
 }
 
 /// Frame 50 in folders by the program itself and by RenderDoc: the same contents before and after each dispatch. What

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::support::bounded::{Ended, files_in, finish};
 use crate::support::drivers::Driver;
-use crate::support::{hostile, program};
+use crate::support::{hostile, program, trial, trial_needing};
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -29,25 +29,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         records::CHECKS.as_slice(),
         children::CHECKS.as_slice(),
     ];
-    let free = checks.into_iter().flatten().map(|(name, check)| {
-        Trial::test(format!("hostile::{name}"), || {
-            check();
-            Ok(())
-        })
-    });
+    let free = checks.into_iter().flatten();
+    let free = free.map(|(name, check)| trial(format!("hostile::{name}"), *check));
     let on_lavapipe = drivers::CHECKS.iter().chain(&machine::CHECKS).map(|(name, check)| {
         let driver = Driver::all()[1];
-        let title = format!("hostile::{name}");
-        match (driver.missing().or_else(drivers::compiler_missing), driver.required()) {
-            (None, _) => Trial::test(title, move || {
-                check(&driver);
-                Ok(())
-            }),
-            (Some(why), true) => Trial::test(title, move || Err(why.into())),
-            (Some(why), false) => {
-                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-            }
-        }
+        let missing = driver.missing().or_else(drivers::compiler_missing);
+        let run = move || check(&driver);
+        trial_needing(format!("hostile::{name}"), missing, driver.family, run)
     });
     free.chain(generated()).chain(on_lavapipe).collect()
 }

@@ -28,7 +28,7 @@ use libtest_mimic::Trial;
 use naga::Module;
 use rayon::prelude::*;
 
-use crate::support::drivers::required;
+use crate::support::trial_needing;
 use chromium::{Session, Text, Verdict};
 
 /// What is compiled of a shader.
@@ -237,15 +237,8 @@ fn reasonless((shader, text): &(String, String)) -> Option<String> {
 
 /// A check by a program, as a trial: skipped without the program, unless that is required.
 fn trial(name: &str, check: Box<Check>, program: &str, installed: bool) -> Trial {
-    let title = format!("portable::{name}");
-    let why = format!("{program} is not installed");
-    match (installed, required(program)) {
-        (true, _) => Trial::test(title, move || check().map_err(Into::into)),
-        (false, true) => Trial::test(title, move || Err(why.into())),
-        (false, false) => {
-            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-        }
-    }
+    let missing = (!installed).then(|| format!("{program} is not installed"));
+    trial_needing(format!("portable::{name}"), missing, program, check)
 }
 
 /// A check, and what it finds.

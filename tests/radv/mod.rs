@@ -30,6 +30,7 @@ use crate::support::agreement;
 use crate::support::program;
 use crate::support::random_program::Options;
 use crate::support::shaders::{Verdict, verdicts};
+use crate::support::{skipped, trial_needing, trials_of};
 
 mod llvm;
 
@@ -74,37 +75,16 @@ const MEASURED: &str = "radv Mesa 22.3.6";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let missing = environment(FAMILY).err();
-    let list = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
-    let required = list.split(',').any(|name| name == REQUIRED);
     let mut trials = Vec::new();
     for check in ["catalogue", "passes", "matching", "random", "corpus"] {
         for wave in ["32", "64"] {
             let title = format!("radv_{wave}::{check}");
-            trials.push(match (&missing, required) {
-                (None, _) => Trial::test(title, move || {
-                    start(check, wave);
-                    Ok(())
-                }),
-                (Some(why), true) => {
-                    let why = why.clone();
-                    Trial::test(title, move || Err(why.into()))
-                }
-                (Some(why), false) => Trial::test(format!("{title} (skipped: {why})"), || Ok(()))
-                    .with_ignored_flag(true),
-            });
+            let run = move || start(check, wave);
+            trials.push(trial_needing(title, missing.clone(), REQUIRED, run));
         }
     }
     trials.extend(CHECKS.map(|(name, check)| {
-        let title = format!("radv_command::{name}");
-        match (&missing, required) {
-            (Some(why), false) => {
-                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-            }
-            _ => Trial::test(title, move || {
-                check();
-                Ok(())
-            }),
-        }
+        trial_needing(format!("radv_command::{name}"), missing.clone(), REQUIRED, check)
     }));
     trials.extend(brought_trials());
     trials.extend(llvm_trials());
@@ -381,21 +361,12 @@ fn limits_are_the_simulators() {
 /// The decoder against LLVM's, where that is installed.
 fn llvm_trials() -> Vec<Trial> {
     let missing = llvm::program().err();
-    let list = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
-    let required = list.split(',').any(|name| name == llvm::REQUIRED);
     let checks: [(&str, fn()); 2] = [
         ("radv_llvm::every_number_is_llvms_opcode", llvm::every_number_is_llvms_opcode),
         ("radv_llvm::every_instruction_is_printed_alike", llvm::every_instruction_is_printed_alike),
     ];
-    let trial = |(title, check): (&str, fn())| match (&missing, required) {
-        (Some(why), false) => {
-            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-        }
-        _ => Trial::test(title, move || {
-            check();
-            Ok(())
-        }),
-    };
+    let trial =
+        |(title, check): (&str, fn())| trial_needing(title, missing.clone(), llvm::REQUIRED, check);
     checks.into_iter().map(trial).collect()
 }
 
@@ -627,27 +598,20 @@ fn brought_trials() -> Vec<Trial> {
     let wanted = brought::wanted().unwrap();
     let missing = wanted.iter().filter(|(key, _)| !rows.contains_key(*key)).count();
     let left_over = rows.keys().filter(|key| !wanted.contains_key(*key)).count();
-    let mut trials = vec![Trial::test("radv_brought::it_runs_without_mesa", || {
-        it_runs_without_mesa();
-        Ok(())
-    })];
-    trials.push(Trial::test("radv_record::every_figure_says_what_it_is_of", || {
-        every_figure_says_what_it_is_of();
-        Ok(())
-    }));
-    trials.push(Trial::test("radv_record::nvidia_has_the_same_kernels", || {
-        nvidia_has_the_same_kernels();
-        Ok(())
-    }));
+    let mut trials = trials_of(&[
+        ("radv_brought::it_runs_without_mesa", it_runs_without_mesa),
+        ("radv_record::every_figure_says_what_it_is_of", every_figure_says_what_it_is_of),
+        ("radv_record::nvidia_has_the_same_kernels", nvidia_has_the_same_kernels),
+    ]);
     let title = "radv_brought::it_is_of_todays_texts";
     trials.push(if missing + left_over == 0 {
         Trial::test(title, || Ok(()))
     } else {
-        let title = format!(
-            "{title} (skipped: {missing} entry points are not brought, {left_over} are of older texts: \
-             `lab wavefronts code` renews them)"
+        let why = format!(
+            "{missing} entry points are not brought, {left_over} are of older texts: `lab wavefronts code` renews \
+             them"
         );
-        Trial::test(title, || Ok(())).with_ignored_flag(true)
+        skipped(title, why)
     });
     trials
 }

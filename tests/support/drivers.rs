@@ -1,5 +1,5 @@
-//! The drivers that tests run on, where they are installed, and what makes them required: CPU drivers
-//! of Vulkan, and CUDA where there is an NVIDIA GPU.
+//! The drivers that tests run on, where they are installed: CPU drivers of Vulkan, and CUDA where there is an NVIDIA
+//! GPU.
 
 use std::path::Path;
 
@@ -173,11 +173,6 @@ impl Driver {
         self.manifest().is_none().then(|| format!("{} is not installed", self.family))
     }
 
-    /// Whether its absence is a failure.
-    pub(crate) fn required(&self) -> bool {
-        required(self.family)
-    }
-
     /// The id of its device.
     pub(crate) fn device(&self) -> String {
         format!("{}:0", self.prefix)
@@ -194,10 +189,4 @@ impl Driver {
         }
         variables
     }
-}
-
-/// Whether `LANESCOPE_REQUIRE` names something.
-pub(crate) fn required(what: &str) -> bool {
-    let required = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
-    required.split(',').any(|name| name.trim() == what)
 }

@@ -27,7 +27,7 @@ use lanescope::{store, web};
 use libtest_mimic::Trial;
 
 use crate::portable::chromium;
-use crate::support::drivers::required;
+use crate::support::trial_needing;
 use browser::{Browser, is_local, with_worker};
 
 /// The longest run of a page.
@@ -89,16 +89,9 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// A check that needs something, as a trial: skipped without, unless that is required.
-fn trial(name: &str, check: fn() -> Result<(), String>, needed: &str, is_there: bool) -> Trial {
-    let title = format!("web::{name}");
-    let why = format!("{needed} is not there");
-    match (is_there, required(needed)) {
-        (true, _) => Trial::test(title, move || check().map_err(Into::into)),
-        (false, true) => Trial::test(title, || Err(why.into())),
-        (false, false) => {
-            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-        }
-    }
+fn trial(name: &str, check: Check, needed: &str, is_there: bool) -> Trial {
+    let missing = (!is_there).then(|| format!("{needed} is not there"));
+    trial_needing(format!("web::{name}"), missing, needed, check)
 }
 
 fn catalogue() -> &'static Catalogue {
