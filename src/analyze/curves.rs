@@ -467,13 +467,8 @@ fn worked_out(line: &FigureLine, series: &[CurveSeries]) -> Option<CurveSeries> 
 }
 
 /// A parameter that is a number.
-#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
 fn number(measurement: &Measurement, name: &str) -> Option<f64> {
-    match measurement.parameters.get(name)? {
-        Value::Integer(number) => Some(*number as f64),
-        Value::Real(number) => Some(*number),
-        Value::Name(_) => None,
-    }
+    measurement.parameters.get(name)?.number()
 }
 
 /// The device's part of a curve's name: empty if the figure has but one device, or names tell

@@ -104,9 +104,8 @@ pub(super) fn varied_text<'a>(
         if values.len() < 2 {
             return None;
         }
-        if values.iter().all(|value| number_of(value).is_some()) {
-            values
-                .sort_by(|a, b| number_of(a).partial_cmp(&number_of(b)).unwrap_or(Ordering::Equal));
+        if values.iter().all(|value| value.number().is_some()) {
+            values.sort_by(|a, b| a.number().partial_cmp(&b.number()).unwrap_or(Ordering::Equal));
             let [least, most] = [values.first()?, values.last()?].map(|value| value_text(value));
             return Some(format!("{name} from {least} to {most}"));
         }
@@ -190,16 +189,6 @@ pub(super) fn device<'a>(run: &'a Run, id: &str) -> Option<&'a Device> {
 /// Whether a measurement was made by the simulator.
 pub(super) fn is_simulated(run: &Run, measurement: &Measurement) -> bool {
     device(run, &measurement.device).is_some_and(Device::is_simulator)
-}
-
-/// A parameter's value as a number.
-#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
-pub(super) fn number_of(value: &Value) -> Option<f64> {
-    match value {
-        Value::Integer(value) => Some(*value as f64),
-        Value::Real(value) => Some(*value),
-        Value::Name(_) => None,
-    }
 }
 
 /// Finds the simulator's measurement of the same kernel, parameters, seed and width.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::{SIZE, number_of, parameters_text};
+use super::names::{SIZE, parameters_text};
 use crate::record::Value;
 
 /// Orders rows, whose kernel and parameters `of` gives, by each parameter that is a number, the size last.
@@ -25,7 +25,7 @@ pub(super) fn order_rows<T>(
         let mut sweeps: BTreeMap<(&str, String), Vec<(usize, f64)>> = BTreeMap::new();
         for (place, row) in order.iter().enumerate() {
             let (kernel, parameters) = of(&rows[*row]);
-            if let Some(number) = parameters.get(name).and_then(number_of) {
+            if let Some(number) = parameters.get(name).and_then(Value::number) {
                 let key = (kernel, parameters_text(parameters, &[name]));
                 sweeps.entry(key).or_default().push((place, number));
             }

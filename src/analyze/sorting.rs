@@ -27,7 +27,7 @@ pub use sentences::{CrossoverRow, CrossoverTable, crossover_sentences, crossover
 pub use sheets::{SpeedPanel, SpeedSheet, speed_sheets};
 pub use stages::{StageSheet, StageStack, StageTime, stages};
 
-use super::names::{baseline, device_label, number_of, parameters_text};
+use super::names::{baseline, device_label, parameters_text};
 use super::rounds::median_time;
 use super::usual::{AxisName, Usual, axes};
 use crate::record::{Measurement, Run, Status, Value};
@@ -117,7 +117,7 @@ fn pick_evenly<T: Clone>(values: &[T], most: usize) -> Vec<T> {
 
 /// A parameter of a measurement as a number.
 fn number(measurement: &Measurement, name: &str) -> Option<f64> {
-    number_of(measurement.parameters.get(name)?)
+    measurement.parameters.get(name)?.number()
 }
 
 /// Every measurement with its baseline's of the same device and values of the parameters of both.
@@ -220,7 +220,7 @@ fn values_of(curves: &[&SpeedCurve], name: &str) -> Vec<Value> {
             .find(|value| value.to_string() == *text)
     };
     let mut values: Vec<Value> = texts.iter().filter_map(value).cloned().collect();
-    values.sort_by(|a, b| match (number_of(a), number_of(b)) {
+    values.sort_by(|a, b| match (a.number(), b.number()) {
         (Some(a), Some(b)) => a.total_cmp(&b),
         _ => a.to_string().cmp(&b.to_string()),
     });

@@ -456,7 +456,7 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<GrainSe
     let Some(grain) = grain else { return Vec::new() };
     let mut groups: IndexMap<String, Vec<GrainPoint>> = IndexMap::new();
     for (cost, ratio) in points {
-        let at = cost.parameters.get(&grain.parameter).and_then(super::names::number_of);
+        let at = cost.parameters.get(&grain.parameter).and_then(Value::number);
         let Some(at) = at else { continue };
         let beside = grain.beside.iter().filter_map(|(name, words)| {
             let value = cost.parameters.get(name)?.to_string();

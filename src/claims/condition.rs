@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use super::evidence::Point;
-use super::selector::{WIDTH, number_of};
+use super::selector::WIDTH;
 use crate::record::Value;
 
 /// The most values that are named one by one.
@@ -121,7 +121,7 @@ impl Attribute {
     /// The terms that all wanted points meet, as tight as can be.
     fn terms(&self, wanted: &[bool]) -> Vec<Term> {
         let of = || self.values.iter().zip(wanted).filter(|(_, wanted)| **wanted);
-        let numbers: Option<Vec<f64>> = of().map(|(value, _)| number_of(value)).collect();
+        let numbers: Option<Vec<f64>> = of().map(|(value, _)| value.number()).collect();
         let mut terms = Vec::new();
         if let Some(numbers) = numbers {
             terms.extend(numbers.iter().copied().reduce(f64::max).map(Term::AtMost));
@@ -137,8 +137,8 @@ impl Attribute {
     /// Which points meet a term.
     fn meets(&self, term: &Term) -> Vec<bool> {
         let meets = |value: &Value| match term {
-            Term::AtMost(most) => number_of(value).is_some_and(|value| value <= *most),
-            Term::AtLeast(least) => number_of(value).is_some_and(|value| value >= *least),
+            Term::AtMost(most) => value.number().is_some_and(|value| value <= *most),
+            Term::AtLeast(least) => value.number().is_some_and(|value| value >= *least),
             Term::Among(named) => named.contains(&value.to_string()),
         };
         self.values.iter().map(meets).collect()

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::ledger::{Quantity, Scope, ScopeWord, Verified};
-use super::selector::{Selector, WIDTH, number_of, same};
+use super::selector::{Selector, WIDTH, same};
 use crate::analyze::{Load, Plausibility, Work, latencies, machine as code, plausibility};
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
@@ -286,7 +286,7 @@ fn value(
 /// The names that formulas know of a launch: its numbers, and the width.
 pub(super) fn names(parameters: &BTreeMap<String, Value>, width: Option<Width>) -> Names {
     let numbers =
-        parameters.iter().filter_map(|(name, value)| Some((name.clone(), number_of(value)?)));
+        parameters.iter().filter_map(|(name, value)| Some((name.clone(), value.number()?)));
     let width = width.map(|width| (WIDTH.to_owned(), width.lanes().into()));
     numbers.chain(width).collect()
 }
@@ -392,7 +392,7 @@ fn lines_along<'a>(points: &'a [Point], parameter: &str) -> Vec<Vec<(f64, &'a Po
             })
     };
     for point in points {
-        let Some(at) = point.parameters.get(parameter).and_then(number_of) else { continue };
+        let Some(at) = point.parameters.get(parameter).and_then(Value::number) else { continue };
         match lines.iter_mut().find(|line| alike(line[0].1, point)) {
             // Of a launch that was measured twice, at other clocks maybe, the last measurement stands with the others.
             Some(line) => {

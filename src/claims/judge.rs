@@ -8,7 +8,7 @@ use super::ledger::{
     Arithmetic, Check, Claim, Fact, Goes, OccupancyCheck, OccupancyFigure, Order, Quantity,
     RatioCheck,
 };
-use super::selector::{Compared, Selector, WIDTH, number_of, same};
+use super::selector::{Compared, Selector, WIDTH, same};
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
 use crate::occupancy;
@@ -590,7 +590,7 @@ fn lines(check: &Order, records: &[Record]) -> Vec<Judgement> {
     if let Some(over) = &check.over {
         found = ratios(found, &points(records, &check.what, over, &check.on), (&check.of, over));
     }
-    let at = |point: &Point| point.parameters.get(&check.along).and_then(number_of);
+    let at = |point: &Point| point.parameters.get(&check.along).and_then(Value::number);
     let alike = |a: &Point, b: &Point| {
         a.record == b.record
             && a.device_id == b.device_id

@@ -99,19 +99,9 @@ fn value(text: &str) -> Value {
     }
 }
 
-/// A parameter's value as a number.
-#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
-pub(super) fn number_of(value: &Value) -> Option<f64> {
-    match value {
-        Value::Integer(value) => Some(*value as f64),
-        Value::Real(value) => Some(*value),
-        Value::Name(_) => None,
-    }
-}
-
 /// Whether two values are the same, whole or real.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
-    match (number_of(a), number_of(b)) {
+    match (a.number(), b.number()) {
         (Some(a), Some(b)) => a == b,
         (None, None) => a == b,
         _ => false,
@@ -122,9 +112,9 @@ impl SelectorCondition {
     /// Whether a value meets it.
     fn takes(&self, value: &Value) -> bool {
         let any = self.values.iter().any(|known| same(known, value));
-        let limit = self.values.first().and_then(number_of);
+        let limit = self.values.first().and_then(Value::number);
         let meets = |test: fn(f64, f64) -> bool| {
-            number_of(value).zip(limit).is_some_and(|(value, limit)| test(value, limit))
+            value.number().zip(limit).is_some_and(|(value, limit)| test(value, limit))
         };
         match self.compared {
             Compared::Equal => any,

@@ -431,7 +431,7 @@ fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
             let usual = || vec![Value::Integer(1000), Value::Integer(5000)];
             for at in named.map_or_else(usual, |condition| condition.values.clone()) {
                 let mut copy = planted(run, of, what, 1.0);
-                let ns = value * selector::number_of(&at).unwrap();
+                let ns = value * at.number().unwrap();
                 copy.parameters.insert(parameter.clone(), at);
                 let time = copy.time.as_mut().unwrap();
                 (time.median_ns, time.ci95_ns) = (Nanoseconds(ns), [Nanoseconds(ns); 2]);

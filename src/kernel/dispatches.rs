@@ -56,6 +56,16 @@ pub enum Workgroups {
     },
 }
 
+impl Workgroups {
+    /// What the launch gives; `None` of those that a buffer holds.
+    pub fn direct(&self) -> Option<[u32; 3]> {
+        match self {
+            Self::Direct(workgroups) => Some(*workgroups),
+            Self::Indirect { .. } => None,
+        }
+    }
+}
+
 /// Works out every dispatch, in order.
 ///
 /// # Errors

@@ -10,16 +10,9 @@ use super::formula::{self, Names};
 use crate::record::Value;
 
 /// The parameters that are numbers, by name.
-#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
 pub(super) fn numbers(parameters: &BTreeMap<String, Value>) -> Names {
-    parameters
-        .iter()
-        .filter_map(|(name, value)| match value {
-            Value::Integer(number) => Some((name.clone(), *number as f64)),
-            Value::Real(number) => Some((name.clone(), *number)),
-            Value::Name(_) => None,
-        })
-        .collect()
+    let number = |(name, value): (&String, &Value)| Some((name.clone(), value.number()?));
+    parameters.iter().filter_map(number).collect()
 }
 
 /// The values of a description's overrides.

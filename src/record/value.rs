@@ -14,6 +14,18 @@ pub enum Value {
     Name(String),
 }
 
+impl Value {
+    /// It as a number; `None` of a name.
+    #[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Integer(value) => Some(*value as f64),
+            Self::Real(value) => Some(*value),
+            Self::Name(_) => None,
+        }
+    }
+}
+
 impl std::fmt::Display for Value {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

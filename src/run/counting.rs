@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Checked, CountRequest, RunError, RunErrorKind, caught};
 use crate::instrument::{Count, CounterScheme, InstrumentError, Instrumented, Options};
-use crate::kernel::{Launch, Workgroups, reference};
+use crate::kernel::{Launch, reference};
 use crate::program::{BoundTexture, Program};
 use crate::record;
 use crate::units::Width;
@@ -72,14 +72,6 @@ pub(super) fn instrument(program: &Program, options: &Options) -> Result<Instrum
             }
         })
     })
-}
-
-/// The workgroups of a dispatch, where they are known beforehand.
-pub(super) fn known_workgroups(workgroups: &Workgroups) -> Option<[u32; 3]> {
-    match workgroups {
-        Workgroups::Direct(workgroups) => Some(*workgroups),
-        Workgroups::Indirect { .. } => None,
-    }
 }
 
 /// The names of the buffers and textures that some of the programs may write.

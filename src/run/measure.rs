@@ -15,7 +15,7 @@ use super::{
     Collected, Counted, CountedDispatch, OtherCounted, RunError, RunErrorKind, Timed, trust,
 };
 use crate::instrument::Count;
-use crate::kernel::{Buffer, KernelLanguage, Launch, Texture, Workgroups};
+use crate::kernel::{Buffer, KernelLanguage, Launch, Texture};
 use crate::mapping::sass;
 use crate::program::branch::BlockFlow;
 use crate::program::loops::{self, CutLoops, LoopCounts};
@@ -306,7 +306,7 @@ fn mean(dispatches: &[Dispatch]) -> Option<f64> {
 fn uncounted_dispatches(launch: &Launch) -> Vec<Dispatch> {
     let each = launch.dispatches.iter().map(|dispatch| Dispatch {
         entry_point: dispatch.entry_point.clone(),
-        workgroups: direct(&dispatch.workgroups),
+        workgroups: dispatch.workgroups.direct(),
         workgroup_size: dispatch.native.map_or([1; 3], |native| native.workgroup_size),
         blocks: Vec::new(),
         calls: Vec::new(),
@@ -317,14 +317,6 @@ fn uncounted_dispatches(launch: &Launch) -> Vec<Dispatch> {
         setup: dispatch.setup,
     });
     each.collect()
-}
-
-/// The workgroups of a dispatch, where the launch gives them.
-fn direct(workgroups: &Workgroups) -> Option<[u32; 3]> {
-    match workgroups {
-        Workgroups::Direct(workgroups) => Some(*workgroups),
-        Workgroups::Indirect { .. } => None,
-    }
 }
 
 /// What a record says of each block of a program, whatever it counts.
@@ -374,7 +366,7 @@ fn dispatch(
         });
     }
     let time = timed.and_then(|timed| timed.dispatches.get(index).copied().flatten());
-    let direct = direct(&launch.dispatches[index].workgroups);
+    let direct = launch.dispatches[index].workgroups.direct();
     Ok(Dispatch {
         entry_point: launch.dispatches[index].entry_point.clone(),
         workgroups: counted.and_then(|counted| counted.workgroups).or(direct),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::data::ShaderData;
 use crate::analyze::{self, Profile, WIDTHS_COMPARED, Work};
 use crate::instrument::Count;
-use crate::kernel::{Description, Launch, SEED, Workgroups};
+use crate::kernel::{Description, Launch, SEED};
 use crate::present::count_text;
 use crate::program::COUNTING_RULE;
 use crate::record::{
@@ -380,10 +380,6 @@ impl Shader {
         if method == Method::Estimated {
             flags.push(Flag::from(Tag::WidthAssumed));
         }
-        let direct = |workgroups: &Workgroups| match workgroups {
-            Workgroups::Direct(workgroups) => Some(*workgroups),
-            Workgroups::Indirect { .. } => None,
-        };
         let counts = |blocks: &Vec<[u64; 2]>| {
             let count = |[executions, lanes]: &[u64; 2]| Count {
                 executions: Executions(*executions),
@@ -399,7 +395,7 @@ impl Shader {
             method,
             dispatches: dispatched
                 .map(|(dispatch, blocks)| CountedDispatch {
-                    workgroups: direct(&dispatch.workgroups),
+                    workgroups: dispatch.workgroups.direct(),
                     counts: counts(blocks),
                     calls: Vec::new(),
                     iterations_max: None,

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use lanescope::instrument::{CounterScheme, Instrumented, Options};
-use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
+use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::program::{Needs, Overrides, Parsed, Program, portable};
 use lanescope::run::launched::programs;
 use libtest_mimic::Trial;
@@ -512,10 +512,7 @@ fn of_launch(launch: &Launch) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut seen = Vec::new();
     for (dispatch, program) in launch.dispatches.iter().zip(programs(launch).unwrap().iter()) {
-        let workgroups = match &dispatch.workgroups {
-            Workgroups::Direct(workgroups) => Some(*workgroups),
-            Workgroups::Indirect { .. } => None,
-        };
+        let workgroups = dispatch.workgroups.direct();
         // The same again gives the same text.
         let this = (&dispatch.entry_point, &dispatch.overrides, workgroups);
         if seen.contains(&this) {

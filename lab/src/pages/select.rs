@@ -90,11 +90,6 @@ impl Selection {
 
 /// Whether a parameter that is a number holds against another.
 fn compare(found: &Value, wanted: &str, holds: impl Fn(f64, f64) -> bool) -> bool {
-    #[expect(clippy::cast_precision_loss, reason = "sizes lie far below 2^53")]
-    let found = match found {
-        Value::Integer(number) => *number as f64,
-        Value::Real(number) => *number,
-        Value::Name(_) => return false,
-    };
-    wanted.parse().is_ok_and(|wanted| holds(found, wanted))
+    let found = found.number().zip(wanted.parse().ok());
+    found.is_some_and(|(found, wanted)| holds(found, wanted))
 }

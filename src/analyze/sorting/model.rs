@@ -311,7 +311,7 @@ fn arms(kernel: &Measurement, divergence: &Divergence) -> Option<Vec<(f64, f64)>
     }
     let count = match arms.as_ref()? {
         Value::Name(name) => number(kernel, name)?,
-        number => crate::analyze::names::number_of(number)?,
+        number => number.number()?,
     };
     let unequal = !rising.is_empty() && has(kernel, rising);
     let lengths = (1_u32..=256).map(f64::from).take_while(|arm| *arm <= count);

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SpeedCurve, pick_evenly, values_of};
 use crate::analyze::SIZE;
-use crate::analyze::names::number_of;
 use crate::record::Value;
 
 /// The most curves of a panel: as many as there are colours.
@@ -160,7 +159,7 @@ fn series(curves: &[&SpeedCurve], axes: &[&str]) -> Option<String> {
     let others: BTreeSet<&str> = curves
         .iter()
         .flat_map(|curve| &curve.fixed)
-        .filter(|(_, value)| number_of(value).is_some())
+        .filter(|(_, value)| value.number().is_some())
         .map(|(name, _)| name.as_str())
         .collect();
     names.extend(others.into_iter().filter(|name| !axes.contains(name)));

@@ -12,7 +12,7 @@ use crate::instrument::CounterScheme;
 use crate::kernel::{KernelLanguage, Launch};
 use crate::program::loops;
 use crate::record::{self, Counter, Tag};
-use crate::run::counting::{Outputs, decode, known_workgroups, to_recorded, verify};
+use crate::run::counting::{Outputs, decode, to_recorded, verify};
 use crate::run::launched::{outputs_sha256, outputs_shown, programs};
 use crate::run::{Checked, Counted, CountedDispatch, RunError, RunErrorKind};
 use crate::units::Width;
@@ -73,7 +73,7 @@ impl<G: Gpu> GpuRunner<G> {
             self.gpu.run(&[(kernel, &grid)], &doing)?;
             let bytes = self.gpu.read(&counters.buffer, 0, self.gpu.size(&counters.buffer))?;
             let counts = decode(&counters.instrumented, &bytes, counting.width)?;
-            let workgroups = known_workgroups(&dispatch.workgroups);
+            let workgroups = dispatch.workgroups.direct();
             // Counts of a device that leaves loops by itself are held against what it may iterate.
             // Derived counting adds loops around them, whose turns no count tells.
             let executed = counting.method != CounterScheme::Derived;

@@ -13,9 +13,7 @@ use crate::instrument::{CounterScheme, Instrumented, Options};
 use crate::kernel::{Dispatch, Launch, TexelFill, Workgroups, generate::Fill};
 use crate::program::{Binding, Bound, BoundSampler, BoundTexture, Program};
 use crate::record::Device;
-use crate::run::counting::{
-    COUNTER_BYTES_MAX, Outputs, find_written, instrument, known_workgroups,
-};
+use crate::run::counting::{COUNTER_BYTES_MAX, Outputs, find_written, instrument};
 use crate::run::probes::words;
 use crate::run::{RunError, RunErrorKind};
 use crate::texture::{TextureAccess, TextureClass};
@@ -57,7 +55,7 @@ impl Widths {
                 self.widest
             }
         };
-        let workgroups = known_workgroups(workgroups);
+        let workgroups = workgroups.direct();
         Options { method, subgroup_width_max, counter_bytes_max: COUNTER_BYTES_MAX, workgroups }
     }
 }
