@@ -55,12 +55,9 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: Backend, width: u32) 
     let width = Width::new(width).ok();
     let simulator = kind == DeviceKind::Simulator;
     Device {
-        id: id.to_owned(),
-        kind,
         name: name.to_owned(),
         vendor: if simulator { "lanescope" } else { "Synthetic" }.to_owned(),
         driver: if simulator { "0.1.0" } else { "Synthetic 580.159.04" }.to_owned(),
-        backend,
         cpu_driver: name.starts_with("llvmpipe"),
         subgroup_width_min: width,
         subgroup_width_max: width,
@@ -74,16 +71,9 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: Backend, width: u32) 
             3.3e13
         }),
         copy_bytes_per_s: (!simulator).then_some(4.2e12),
-        launch_ns: None,
         fma_fused: Some(!name.starts_with("llvmpipe")),
         loop_limit: name.starts_with("llvmpipe").then_some(65_535),
-        uniform_buffers_as_storage: false,
-        compiles_nothing: None,
-        packing: None,
-        gives: None,
-        trust: None,
-        self_test: Vec::new(),
-        flags: Vec::new(),
+        ..Device::unmeasured(id, kind, backend)
     }
 }
 

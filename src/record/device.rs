@@ -160,6 +160,37 @@ pub struct Device {
 }
 
 impl Device {
+    /// A device of which nothing is known yet but what it is: no names, no widths, nothing measured.
+    pub fn unmeasured(id: impl Into<String>, kind: DeviceKind, backend: Backend) -> Self {
+        Self {
+            id: id.into(),
+            kind,
+            gives: None,
+            name: String::new(),
+            vendor: String::new(),
+            driver: String::new(),
+            backend,
+            cpu_driver: false,
+            subgroup_width_min: None,
+            subgroup_width_max: None,
+            subgroup_width_run: None,
+            lane_is_local_index_mod_width: None,
+            timestamp_period_ns: None,
+            timestamp_quantum_ns: None,
+            peak_fma_per_s: None,
+            copy_bytes_per_s: None,
+            launch_ns: None,
+            fma_fused: None,
+            loop_limit: None,
+            uniform_buffers_as_storage: false,
+            compiles_nothing: None,
+            packing: None,
+            trust: None,
+            self_test: Vec::new(),
+            flags: Vec::new(),
+        }
+    }
+
     /// What it gives.
     pub fn gives(&self) -> Gives {
         let nothing = Gives { counts: true, times: false, counters: false, code: false };

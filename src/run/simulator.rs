@@ -61,32 +61,20 @@ impl SimulatorRunner {
     /// A simulator of subgroups of `width` lanes: maximal reconvergence, fused multiply-adds,
     /// workgroups in dispatch order, at most `steps_max` operations a subgroup.
     pub fn new(width: Width, steps_max: u64) -> Self {
+        let id = format!("sim:{width}");
         let device = Device {
-            id: format!("sim:{width}"),
-            kind: DeviceKind::Simulator,
             gives: Some(GIVES),
             name: format!("SIMT simulator, {width} lanes"),
             vendor: "lanescope".to_owned(),
             driver: env!("CARGO_PKG_VERSION").to_owned(),
-            backend: Backend::Interpreter,
-            cpu_driver: false,
             subgroup_width_min: Some(width),
             subgroup_width_max: Some(width),
             subgroup_width_run: Some(width),
             lane_is_local_index_mod_width: Some(true),
-            timestamp_period_ns: None,
-            timestamp_quantum_ns: None,
-            peak_fma_per_s: None,
-            copy_bytes_per_s: None,
-            launch_ns: None,
             fma_fused: Some(true),
-            loop_limit: None,
-            uniform_buffers_as_storage: false,
-            compiles_nothing: None,
             packing: Some(Packing::Linear),
             trust: Some(Trust::Guaranteed),
-            self_test: Vec::new(),
-            flags: Vec::new(),
+            ..Device::unmeasured(id, DeviceKind::Simulator, Backend::Interpreter)
         };
         let config = Config {
             width,

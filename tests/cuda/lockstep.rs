@@ -65,31 +65,15 @@ impl Lockstep {
     pub(crate) fn new() -> Self {
         let width = Width::new(WIDTH).ok();
         let device = Device {
-            id: "lockstep".to_owned(),
-            kind: DeviceKind::Cuda,
-            gives: None,
             name: "lockstep".to_owned(),
-            vendor: String::new(),
             driver: COMPILER.to_owned(),
-            backend: Backend::Interpreter,
             cpu_driver: true,
             subgroup_width_min: width,
             subgroup_width_max: width,
             subgroup_width_run: width,
             lane_is_local_index_mod_width: Some(true),
-            timestamp_period_ns: None,
-            timestamp_quantum_ns: None,
-            peak_fma_per_s: None,
-            copy_bytes_per_s: None,
-            launch_ns: None,
             fma_fused: Some(true),
-            loop_limit: None,
-            uniform_buffers_as_storage: false,
-            compiles_nothing: None,
-            packing: None,
-            trust: None,
-            self_test: Vec::new(),
-            flags: Vec::new(),
+            ..Device::unmeasured("lockstep", DeviceKind::Cuda, Backend::Interpreter)
         };
         Self { device }
     }

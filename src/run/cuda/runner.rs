@@ -303,31 +303,14 @@ fn open(number: usize, assembles: bool, probed: bool) -> Result<(CudaDevice, Dev
     let gpu = gpu?;
     let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());
     let device = Device {
-        id: format!("cuda:{number}"),
-        kind: DeviceKind::Cuda,
         gives: Some(GIVES),
         name: facts.name.clone(),
         vendor: "NVIDIA".to_owned(),
         driver: describe(&facts, nvrtc.as_deref().ok()),
-        backend: Backend::Cuda,
-        cpu_driver: false,
         subgroup_width_min: width,
         subgroup_width_max: width,
-        subgroup_width_run: None,
-        lane_is_local_index_mod_width: None,
         timestamp_period_ns: Some(1.0),
-        timestamp_quantum_ns: None,
-        peak_fma_per_s: None,
-        copy_bytes_per_s: None,
-        launch_ns: None,
-        fma_fused: None,
-        loop_limit: None,
-        uniform_buffers_as_storage: false,
-        compiles_nothing: None,
-        packing: None,
-        trust: None,
-        self_test: Vec::new(),
-        flags: Vec::new(),
+        ..Device::unmeasured(format!("cuda:{number}"), DeviceKind::Cuda, Backend::Cuda)
     };
     let now_ns = Cell::new(0);
     let images = Arc::new(Images::new(images));

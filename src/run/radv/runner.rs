@@ -540,31 +540,16 @@ fn limited(launch: &Launch, error: amd::DispatchError, which: LimitOf, limit: u6
 fn device(place: Place) -> Device {
     let Place { family, wave } = place;
     Device {
-        id: format!("radv:{place}"),
-        kind: DeviceKind::Radv,
         gives: Some(GIVES),
         name: format!("{family}, waves of {wave}, executed without hardware"),
         vendor: "AMD".to_owned(),
-        driver: String::new(),
-        backend: Backend::Radv,
-        cpu_driver: false,
         subgroup_width_min: Some(wave),
         subgroup_width_max: Some(wave),
         subgroup_width_run: Some(wave),
         lane_is_local_index_mod_width: Some(true),
-        timestamp_period_ns: None,
-        timestamp_quantum_ns: None,
-        peak_fma_per_s: None,
-        copy_bytes_per_s: None,
-        launch_ns: None,
         fma_fused: Some(true),
-        loop_limit: None,
-        uniform_buffers_as_storage: false,
-        compiles_nothing: None,
         packing: Some(Packing::Linear),
-        trust: None,
-        self_test: Vec::new(),
-        flags: Vec::new(),
+        ..Device::unmeasured(format!("radv:{place}"), DeviceKind::Radv, Backend::Radv)
     }
 }
 

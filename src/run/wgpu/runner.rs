@@ -58,32 +58,18 @@ impl WgpuRunner {
             Clock::Counter { period_ns } => period_ns,
             Clock::Spans => 1.0,
         };
+        let id = listed.id.unwrap_or_default();
         let device = Device {
-            id: listed.id.unwrap_or_default(),
-            kind: DeviceKind::Wgpu,
             gives: Some(GIVES),
             name: info.name.clone(),
             vendor: vendor(info.vendor),
             driver: [info.driver.as_str(), info.driver_info.as_str()].join(" ").trim().to_owned(),
-            backend: adapters::backend(info.backend),
             cpu_driver: info.device_type == DeviceType::Cpu,
             subgroup_width_min: width(info.subgroup_min_size),
             subgroup_width_max: width(info.subgroup_max_size),
-            subgroup_width_run: None,
-            lane_is_local_index_mod_width: None,
             timestamp_period_ns: gpu.clock().map(period_ns),
-            timestamp_quantum_ns: None,
-            peak_fma_per_s: None,
-            copy_bytes_per_s: None,
-            launch_ns: None,
-            fma_fused: None,
-            loop_limit: None,
             uniform_buffers_as_storage: gpu.uniforms_as_storage,
-            compiles_nothing: None,
-            packing: None,
-            trust: None,
-            self_test: Vec::new(),
-            flags: Vec::new(),
+            ..Device::unmeasured(id, DeviceKind::Wgpu, adapters::backend(info.backend))
         };
         Self::probed(gpu, device, calibrate)
     }
