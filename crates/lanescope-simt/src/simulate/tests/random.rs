@@ -9,11 +9,12 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
+use crate::units::random::SplitMix64;
 
 /// Writes a program from a sequence of choices.
 struct Writer {
     text: String,
-    choices: u64,
+    choices: SplitMix64,
     depth: u32,
     loops: u32,
     switches: u32,
@@ -23,10 +24,9 @@ struct Writer {
 }
 
 impl Writer {
-    fn choose(&mut self, count: u64) -> u64 {
-        self.choices =
-            self.choices.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (self.choices >> 33) % count
+    /// A number below `count`.
+    fn choose(&mut self, count: usize) -> usize {
+        self.choices.below(count)
     }
 
     fn value(&mut self) -> String {
@@ -156,7 +156,7 @@ impl Writer {
 pub(super) fn write(seed: u64) -> String {
     let mut writer = Writer {
         text: String::new(),
-        choices: seed,
+        choices: SplitMix64::new(seed),
         depth: 0,
         loops: 0,
         switches: 0,
