@@ -127,16 +127,8 @@
 //!
 //! # Where the tests are
 //!
-//! | where | what it shows |
-//! |---|---|
-//! | `src/**/tests.rs`, `src/simulate/tests/`, `mod tests` | each module against values worked out by hand, snapshots, properties, random programs |
-//! | `src/fixtures.rs` | the synthetic runs that table, chart and page tests share |
-//! | `tests/architecture` | who may use whom |
-//! | `tests/main.rs` | the program and the drivers from outside; the guide to all tests |
-//! | `tests/support/model.rs` | executions and lanes of the five patterns, from the input data alone |
-//!
-//! `.ci/run` runs them all with lavapipe and SwiftShader installed, where a skipped test is a
-//! failure.
+//! The head of `tests/main.rs` lists them all, those beside the code too. `.ci/run` runs them with lavapipe
+//! and SwiftShader installed, where a skipped test is a failure.
 
 #![cfg_attr(
     not(feature = "devices"),

@@ -2,8 +2,9 @@
 //!
 //! | where | what it shows |
 //! |---|---|
-//! | `src/**` | units: each module against hand-made values, snapshots, properties |
-//! | `tests/architecture` | who may use whom |
+//! | `src/**`, `crates/*/src/**`: `tests.rs`, `tests/`, `mod tests` | units: each module against values worked out by hand, snapshots, properties, random programs |
+//! | `src/fixtures.rs` | the synthetic runs that table, chart and page tests share |
+//! | `tests/architecture` | who may use whom, and what the repository may weigh |
 //! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
 //! | `tests/claims` | the families that test claims: formulas at every width, figures of an audit, the command |
 //! | `tests/collectives/` | reductions, scans, softmax: every width, odd sizes, unfair schedules; the library's functions |
