@@ -293,24 +293,10 @@ fn rate_ticks(frame: &ChartFrame) -> Vec<(f64, String)> {
     let mut ticks = Vec::new();
     let mut rate = frame.y.low;
     while rate <= frame.y.high * 1.001 {
-        ticks.push((rate, decade(rate)));
+        ticks.push((rate, text::whole_rate(rate, "B/s")));
         rate *= 10.0;
     }
     ticks
-}
-
-/// The units of rates, the largest first.
-const UNITS: [(f64, &str); 4] = [(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")];
-
-/// The largest unit that is no more than a rate.
-fn unit(rate: f64) -> (f64, &'static str) {
-    UNITS.into_iter().find(|(unit, _)| rate >= unit * 0.999).unwrap_or((1.0, "B/s"))
-}
-
-/// A power of ten of bytes a second with its unit.
-fn decade(rate: f64) -> String {
-    let (scale, name) = unit(rate);
-    format!("{:.0} {name}", rate / scale)
 }
 
 /// Draws the copy rate, where it was measured.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::ChartError;
 use super::bars::WIDTH;
 use super::canvas::{Anchor, Canvas, Colour, Font, GREY, INK, draw, series_colour};
-use crate::analyze::{SIZE, StageSheet, StageStack, parameters_text, short_name};
+use crate::analyze::{SIZE, StageSheet, StageStack, StageTime, parameters_text, short_name};
 
 const LEFT: i32 = 16;
 const RIGHT: i32 = 24;
@@ -224,13 +224,13 @@ fn list_text(sizes: &[i64]) -> String {
 fn words(stack: &StageStack, shared: &[String]) -> (String, String) {
     let StageStack { stages, launch, label: _, kernel: _, parameters: _, unusual: _ } = stack;
     let done = total(stack);
-    let numbers: Vec<String> =
-        stages.iter().map(|stage| format!("{} {:.1}", stage.name, stage.time.0 / 1e3)).collect();
+    let number = |stage: &StageTime| format!("{} {}", stage.name, text::microseconds(stage.time));
+    let numbers: Vec<String> = stages.iter().map(number).collect();
     let sum = format!(
-        "{} = {:.1}; launch {:.1}{}",
+        "{} = {}; launch {}{}",
         numbers.join(" + "),
-        done / 1e3,
-        launch.0 / 1e3,
+        text::microseconds(Nanoseconds(done)),
+        text::microseconds(*launch),
         excess(done, launch.0)
     );
     (distinct_words(stack, shared), sum)

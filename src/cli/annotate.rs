@@ -120,7 +120,7 @@ fn answer_times_text(profile: &Profile, look: Look) -> String {
         .devices
         .iter()
         .filter_map(|device| Some((device, device.answer?)))
-        .map(|(device, time)| format!("{} {:.3} s", device.column.device, time.0 * 1e-9))
+        .map(|(device, time)| format!("{} {}", device.column.device, text::seconds(time)))
         .collect();
     if times.is_empty() {
         return String::new();

@@ -91,6 +91,7 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     // In running text, a number and its sign stay on one line.
     environment.add_filter("unbroken", |text: String| text.replace(" %", "\u{a0}%"));
+    environment.add_global("no_figure", format::NONE);
     environment.add_template(STYLE, PROFILE_STYLE)?;
     Ok(environment)
 }

@@ -23,6 +23,7 @@ use lanescope::analyze::{self, Load, Plausibility, TimeRatio, Work};
 use lanescope::kernel::Catalogue;
 use lanescope::present;
 use lanescope::record::{ArmOutcome, ConstructPart, Measurement, Run, SOURCE_LANES_MEAN};
+use lanescope::units::text;
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
@@ -301,8 +302,8 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
         let found = only(&run, &selection)?;
         let value = |name: &str| analyze::machine::counter(found, name).unwrap_or(0.0);
         Ok::<_, Error>(match value("valu_instructions") {
-            0.0 => "–".to_owned(),
-            executed => format!("{:.2}", value("valu_lanes") / executed),
+            0.0 => text::NONE.to_owned(),
+            executed => text::lanes(value("valu_lanes") / executed),
         })
     });
     let of = Arc::clone(records);
@@ -313,7 +314,7 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
             let of_source = || analyze::machine::counter(found, SOURCE_LANES_MEAN);
             found.active_lanes_mean.or_else(of_source)
         });
-        Ok::<_, Error>(lanes.map_or_else(|| "–".to_owned(), |lanes| format!("{lanes:.2}")))
+        Ok::<_, Error>(lanes.map_or(text::NONE.to_owned(), text::lanes))
     });
     let of = Arc::clone(records);
     environment.add_function("machine_instructions", move |record: String, selection: String| {

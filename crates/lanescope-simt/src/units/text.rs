@@ -1,7 +1,8 @@
 //! Figures as people read them: one form for each kind, wherever it stands.
 //!
 //! Input: a figure. Output: text without colour or padding. Tables, sentences, charts and pages all
-//! write their shares, ratios, rates, lanes and missing figures with these functions.
+//! write their shares, ratios, rates, lanes and missing figures with these functions; and their times, where it is not
+//! each in the unit that suits it, which is how [`Nanoseconds`] are shown.
 
 use super::{Nanoseconds, Ratio, Width};
 
@@ -91,6 +92,24 @@ pub fn rate(value: f64, unit: &str) -> String {
     format!("{} {prefix}{unit}", three_digits(value / scale))
 }
 
+/// A rate without digits behind the point, for powers of ten along an axis: `10 GB/s`.
+pub fn whole_rate(value: f64, unit: &str) -> String {
+    // Powers of ten that were multiplied up may lie a little below their own.
+    let found = PREFIXES.into_iter().find(|(scale, _)| value >= *scale * 0.999);
+    let (scale, prefix) = found.unwrap_or((1.0, ""));
+    format!("{:.0} {prefix}{unit}", value / scale)
+}
+
+/// A time that somebody waited, in seconds, `0.287 s`.
+pub fn seconds(time: Nanoseconds) -> String {
+    format!("{:.3} s", time.0 * 1e-9)
+}
+
+/// A time in microseconds without the unit, which is said once of many: `22.7`.
+pub fn microseconds(time: Nanoseconds) -> String {
+    format!("{:.1}", time.0 / 1e3)
+}
+
 /// An interval of times in one unit, to four digits, so that narrow ones show their ends.
 pub fn times([low, high]: [Nanoseconds; 2]) -> String {
     let scales = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
@@ -134,6 +153,10 @@ mod tests {
             [3.2131e12, 981.4e9, 12.0].map(|of| rate(of, "B/s")),
             ["3.21 TB/s", "981 GB/s", "12.0 B/s"]
         );
+        let decades = [1e12_f64.next_down(), 1e10, 100.0].map(|of| whole_rate(of, "B/s"));
+        assert_eq!(decades, ["1 TB/s", "10 GB/s", "100 B/s"]);
+        assert_eq!(seconds(Nanoseconds(287.4e6)), "0.287 s");
+        assert_eq!([22_674.0, 40.0].map(Nanoseconds).map(microseconds), ["22.7", "0.0"]);
         assert_eq!(times([22_674.0, 22_716.0].map(Nanoseconds)), "22.67 to 22.72 µs");
     }
 }
