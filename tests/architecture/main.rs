@@ -210,6 +210,80 @@ fn only_the_command_line_speaks_of_options() {
     );
 }
 
+/// Files that list naga's statements, since each makes another thing of every one; whatever else needs to know what a
+/// statement does asks the first of them.
+const LISTS_STATEMENTS: [&str; 4] = [
+    "crates/lanescope-simt/src/program/visit.rs",
+    "crates/lanescope-simt/src/simulate/compile/statement.rs",
+    "crates/lanescope-simt/src/translate/statement.rs",
+    "tests/corpus/forms.rs",
+];
+
+/// Statements that a file may name without listing them: a pass names those that it looks for.
+const STATEMENTS_NAMED_MAX: usize = 12;
+
+/// Every source, those of tests too, by its path.
+fn all_sources() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    for folder in ["src", "crates", "lab/src", "lab/wasm/src", "tests", "benches", "examples"] {
+        sources(&root.join(folder), &mut paths);
+    }
+    let read = |path: PathBuf| {
+        let name = path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
+        (name, shipped(&fs::read_to_string(&path).unwrap()))
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Files that name more of naga's statements than [`STATEMENTS_NAMED_MAX`], or all at once, by whatever name the type
+/// has there.
+fn lists_of_statements(files: &BTreeMap<String, String>) -> Vec<String> {
+    let alias = Regex::new(r"\bStatement as (\w+)|\btype (\w+) = (?:naga::)?Statement;").unwrap();
+    let mut found = Vec::new();
+    for (file, text) in files.iter().filter(|(_, text)| text.contains("Statement")) {
+        let aliases = alias.captures_iter(text).filter_map(|c| c.get(1).or(c.get(2)));
+        let names: Vec<&str> = aliases.map(|name| name.as_str()).chain(["Statement"]).collect();
+        let named = format!(r"\b(?:{})::([A-Z]\w*|\*)", names.join("|"));
+        let named = Regex::new(&named).unwrap();
+        let named: BTreeSet<&str> =
+            named.captures_iter(text).map(|c| c.get(1).unwrap().as_str()).collect();
+        if named.len() > STATEMENTS_NAMED_MAX || named.contains("*") {
+            found.push(file.clone());
+        }
+    }
+    found
+}
+
+/// What each statement does is said once ([`LISTS_STATEMENTS`]), so that one that is new in naga is missing in few
+/// places, all of which the compiler names.
+#[test]
+fn statements_of_naga_are_listed_in_four_files() {
+    let files = all_sources();
+    assert_eq!(lists_of_statements(&files), LISTS_STATEMENTS);
+    // This file would be found itself if it spelt out what it plants.
+    let named = Regex::new(r"\bStatement::([A-Z]\w*)").unwrap();
+    let named = named.captures_iter(&files[LISTS_STATEMENTS[1]]).map(|c| c[1].to_owned());
+    let named: BTreeSet<String> = named.collect();
+    let all = ["Statement", "*"].join("::");
+    let planted = |head: &str, before: &str, count: usize| {
+        let named: Vec<String> =
+            named.iter().take(count).map(|name| format!("{before}{name}")).collect();
+        format!("use naga::{{Block, {head}}};\nfn f() {{ {} }}\n", named.join(" "))
+    };
+    for (offender, head, before, count) in [
+        ("plain.rs", "Statement", "Statement::", STATEMENTS_NAMED_MAX + 1),
+        ("renamed.rs", "Statement as Each", "Each::", STATEMENTS_NAMED_MAX + 1),
+        ("all.rs", all.as_str(), "", STATEMENTS_NAMED_MAX + 1),
+    ] {
+        let files = BTreeMap::from([
+            (offender.to_owned(), planted(head, before, count)),
+            ("pass.rs".to_owned(), planted("Statement", "Statement::", STATEMENTS_NAMED_MAX)),
+        ]);
+        assert_eq!(lists_of_statements(&files), [offender]);
+    }
+}
+
 /// Files that the guides name and that are not there; names with `<…>` are patterns.
 fn missing_files(guides: &BTreeMap<String, String>) -> Vec<String> {
     let quoted = Regex::new(r"`([\w./-]+)`|\]\(([\w./-]+)\)").unwrap();
