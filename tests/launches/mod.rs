@@ -8,8 +8,8 @@
 //! matters.
 //!
 //! `LANESCOPE_TAKE_DIGESTS=<file>` writes the lines of the catalogue at hand there. A new kernel needs
-//! no line; whoever changes what a kernel executes takes its lines anew, and says why in the
-//! commit.
+//! no line of its own, and changes the two of what a run of its family measures where there are such; whoever changes
+//! what a kernel executes takes its lines anew. Either says why in the commit.
 //!
 //! Taken anew since: executions of kernels with a partition by class, whose texts became portable
 //! WGSL, with a function more for the width that a workgroup's barriers depend on; runs of `hot_loops` and `sparse`,
