@@ -94,7 +94,7 @@ fn cut_off(profile: &Profile) -> Vec<String> {
         (Tag::LoopMayBeCutOff, "may have been cut off", "may be"),
     ];
     let sentence = |(tag, was, are): (Tag, &str, &str)| {
-        let of = profile.devices.iter().filter_map(|device| {
+        let places = profile.devices.iter().filter_map(|device| {
             let flags = device.flags.iter().filter(|flag| flag.tag == tag);
             let lines: BTreeSet<u32> = flags.flat_map(|flag| flag.lines.iter().copied()).collect();
             let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
@@ -102,22 +102,28 @@ fn cut_off(profile: &Profile) -> Vec<String> {
             let place = if words.len() == 1 { "line" } else { "lines" };
             (!words.is_empty()).then(|| (format!("on {place} {}", list_text(&words)), device))
         });
-        let of = by_devices(of, "on");
-        (!of.is_empty()).then(|| {
-            format!("A loop {was} {of}: outputs, counts and times {are} of a shorter one there.")
+        let places = by_devices(places, "on");
+        (!places.is_empty()).then(|| {
+            format!(
+                "A loop {was} {places}: outputs, counts and times {are} of a shorter one there."
+            )
         })
     };
     sentences.into_iter().filter_map(sentence).collect()
 }
 
 /// What is said of devices, each thing once with those that it is true of.
-fn by_devices<'a>(said: impl Iterator<Item = (String, &'a DeviceProfile)>, of: &str) -> String {
+fn by_devices<'a>(
+    places: impl Iterator<Item = (String, &'a DeviceProfile)>,
+    preposition: &str,
+) -> String {
     let mut groups: IndexMap<String, Vec<&str>> = IndexMap::new();
-    for (words, device) in said {
+    for (words, device) in places {
         groups.entry(words).or_default().push(&device.column.label);
     }
-    let part =
-        |(words, labels): (String, Vec<&str>)| format!("{words} {of} {}", list_text(&labels));
+    let part = |(words, labels): (String, Vec<&str>)| {
+        format!("{words} {preposition} {}", list_text(&labels))
+    };
     groups.into_iter().map(part).collect::<Vec<_>>().join("; ")
 }
 
@@ -132,7 +138,7 @@ fn describe_first(card: &Advice) -> String {
     let begin = format!("The first advice is {} on line {}", card.rule.name(), card.line);
     match &card.modelled {
         _ if card.rule == Rule::BarrierInDivergentFlow => format!("{begin}: it is an error."),
-        Some(said) => format!("{begin}, by a model: {said}."),
+        Some(words) => format!("{begin}, by a model: {words}."),
         None => format!(
             "{begin}: tried at {} lanes, it saves {} of the subgroup operations.",
             card.width,

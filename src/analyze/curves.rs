@@ -140,7 +140,7 @@ fn sentences(table: &CurveTable) -> Vec<String> {
     for series in swept(table) {
         of_devices.entry(&series.devices).or_default().push(series);
     }
-    let several = swept(table).any(|series| swept(table).any(|one| one.curve != series.curve));
+    let several = swept(table).any(|series| swept(table).any(|other| other.curve != series.curve));
     let mut told: Vec<String> = of_devices
         .into_iter()
         .filter_map(|(devices, curves)| sentence(table, devices, &curves, several))
@@ -171,10 +171,10 @@ fn sentence(
     };
     let series = curves.iter().max_by(higher)?;
     let [least, most] = ends(series).filter(|[least, most]| is_notable(most.1 / least.1))?;
-    let of = if several { ("curve", &series.curve) } else { ("figure", &table.title) };
+    let labelled = if several { ("curve", &series.curve) } else { ("figure", &table.title) };
     let device = match devices {
         [] => return None,
-        [one] => one.clone(),
+        [device] => device.clone(),
         // Names that tell no device are those of counts, which are the same on all of one width.
         [first, others @ ..] => {
             let others = write_count(others.len(), "more device", "more devices");
@@ -190,8 +190,8 @@ fn sentence(
         exact(least.0),
         text::ratio(most.1),
         exact(most.0),
-        of.0,
-        of.1,
+        labelled.0,
+        labelled.1,
     ))
 }
 
@@ -276,7 +276,7 @@ fn table(
     let (name, title, subtitle) = if figure.apart {
         let name = format!("{name}-{}", words.replace(", ", "-"));
         // What the title says is not said again.
-        let fixed = fixed.split(", ").filter(|part| !words.split(", ").any(|said| said == *part));
+        let fixed = fixed.split(", ").filter(|part| !words.split(", ").any(|told| told == *part));
         let subtitle =
             std::iter::once(subtitle.as_str()).chain(fixed).collect::<Vec<_>>().join(", ");
         (name, format!("{title}: {words}"), subtitle)

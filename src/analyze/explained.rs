@@ -84,7 +84,7 @@ pub fn explain(run: &Run, measurement: &Measurement) -> Option<ExplainedTime> {
         .filter(|_| fmas > 0.0)
         .map(|rate| (fmas / rate * 1e9).min(time.0));
     let idle = (time.0 * (1.0 - efficiency)).min(time.0 - memory.unwrap_or(0.0));
-    let part = |of: Option<f64>| of.unwrap_or(0.0) / time.0;
+    let part = |duration: Option<f64>| duration.unwrap_or(0.0) / time.0;
     let verdict = if part(memory) >= EXPLAINS_MIN {
         TimeVerdict::Memory
     } else if part(Some(idle)) >= EXPLAINS_MIN - MARGIN {
@@ -111,10 +111,10 @@ const MARGIN: f64 = 0.01;
 /// The bytes that must be moved, as the kernel or the hardware says.
 fn bytes(measurement: &Measurement) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "sizes lie far below 2^53")]
-    let said = measurement.bytes_moved_min.map(|bytes| bytes as f64);
+    let described = measurement.bytes_moved_min.map(|bytes| bytes as f64);
     let sectors = measurement.counters.iter().find(|counter| counter.name == SECTORS.0);
     let counted = sectors.map(|counter| counter.value * SECTORS.1);
-    said.into_iter().chain(counted).reduce(f64::max)
+    described.into_iter().chain(counted).reduce(f64::max)
 }
 
 /// The multiply-adds of every block that was executed, idle lanes too.
@@ -129,21 +129,23 @@ impl ExplainedTime {
     /// The verdict in a sentence, with its figures.
     pub fn sentence(&self) -> String {
         let Self { time_ns, idle_ns_max, memory_ns_min, fma_ns_min, verdict } = self;
-        let of = |part: Nanoseconds| {
+        let share = |part: Nanoseconds| {
             format!("{part} ({})", text::whole_percent(Ratio(part.0 / time_ns.0)))
         };
-        let mut text = format!("Idle lanes explain at most {} of {time_ns}", of(*idle_ns_max));
+        let mut text = format!("Idle lanes explain at most {} of {time_ns}", share(*idle_ns_max));
         match memory_ns_min {
             Some(memory) => {
-                text +=
-                    &format!("; moving the bytes at the copy rate takes at least {}", of(*memory));
+                text += &format!(
+                    "; moving the bytes at the copy rate takes at least {}",
+                    share(*memory)
+                );
             }
             None => {
                 text += "; how much memory explains is not known (`bytes` in a launch file tells)"
             }
         }
         if let Some(fma) = fma_ns_min {
-            text += &format!("; the multiply-adds take at least {}", of(*fma));
+            text += &format!("; the multiply-adds take at least {}", share(*fma));
         }
         format!("{text}; {}.", verdict.meaning())
     }

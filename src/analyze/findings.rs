@@ -58,7 +58,7 @@ pub fn findings(run: &Run) -> Vec<Finding> {
 /// How many launches did not go well, a clause for each way.
 pub(super) fn describe_trouble(summary: &Summary) -> Vec<String> {
     let rows = || summary.devices.iter().flat_map(|device| &device.rows);
-    let count = |of: &dyn Fn(&SummaryRow) -> bool| rows().filter(|row| of(row)).count();
+    let count = |has: &dyn Fn(&SummaryRow) -> bool| rows().filter(|row| has(row)).count();
     let flagged = |tag: &Tag| count(&|row| flag::has(&row.flags, tag));
     let ways = [
         (count(&|row| row.status == Status::Failed), "did", "did", "not finish"),
@@ -69,9 +69,9 @@ pub(super) fn describe_trouble(summary: &Summary) -> Vec<String> {
     ];
     let found = ways.into_iter().filter(|(count, ..)| *count > 0);
     found
-        .map(|(count, one, many, what)| {
+        .map(|(count, singular, many, what)| {
             let launches =
-                write_count(count, &format!("launch {one}"), &format!("launches {many}"));
+                write_count(count, &format!("launch {singular}"), &format!("launches {many}"));
             format!("{launches} {what}")
         })
         .collect()

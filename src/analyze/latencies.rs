@@ -74,11 +74,11 @@ pub fn latencies(run: &Run) -> Vec<Latencies> {
         Some(Reading::Chains { unit }) => Some((kernel.as_str(), unit.as_str())),
         Some(Reading::Undefined | Reading::PartialSums) | None => None,
     });
-    let of = |(kernel, unit)| {
+    let latencies_of = |(kernel, unit)| {
         let devices = run.devices.iter();
         devices.filter_map(move |device| find_latencies(run, device, kernel, unit))
     };
-    chains.flat_map(of).collect()
+    chains.flat_map(latencies_of).collect()
 }
 
 fn find_latencies(run: &Run, device: &Device, kernel: &str, unit: &str) -> Option<Latencies> {

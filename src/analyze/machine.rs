@@ -58,8 +58,8 @@ pub fn lines(code: &MachineCode) -> Vec<MachineLine> {
         by_line.entry(key).or_default().push(instruction);
     }
     let line = |((_, file, line), ones): (CodePlace<'_>, Vec<&Instruction>)| {
-        let sum = |of: fn(&Instruction) -> u64| {
-            ones.iter().map(|instruction| u128::from(of(instruction))).sum()
+        let sum = |figure: fn(&Instruction) -> u64| {
+            ones.iter().map(|instruction| u128::from(figure(instruction))).sum()
         };
         MachineLine {
             file: file.map(str::to_owned),
@@ -173,12 +173,12 @@ pub fn outcomes(dispatch: &Dispatch) -> Vec<ArmOutcome> {
 pub fn near_texts(code: &MachineCode, line: u32) -> Vec<String> {
     let here = code.near.iter().filter(|block| block.line == line);
     here.map(|block| {
-        let (off, of) = (grouped_text(block.lanes_off.into()), grouped_text(block.lanes.into()));
+        let (off, lanes) = (grouped_text(block.lanes_off.into()), grouped_text(block.lanes.into()));
         let executions = match block.executions_off {
             0 => String::new(),
             off => format!(", executions by {}", grouped_text(off.into())),
         };
-        format!("lanes differ by {off} of {of}{executions}: floating point is rounded otherwise")
+        format!("lanes differ by {off} of {lanes}{executions}: floating point is rounded otherwise")
     })
     .collect()
 }
@@ -222,9 +222,9 @@ impl ExecutedCode {
         };
         let kinds: Vec<(String, u64)> = counters.filter_map(kind).collect();
         // Every counter says which code it is of, as its last words.
-        let said = measurement.counters.first()?.description.rsplit_once(", code ")?.1;
+        let hashes = measurement.counters.first()?.description.rsplit_once(", code ")?.1;
         let mut code: Vec<String> = Vec::new();
-        for hash in said.split(' ').map(short_hash) {
+        for hash in hashes.split(' ').map(short_hash) {
             if !code.contains(&hash) {
                 code.push(hash);
             }
@@ -426,13 +426,13 @@ pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
     let mut arms = code.arms.clone();
     for arm in &mut arms {
         let mut same = read.iter().filter(|other| key(other) == key(arm));
-        if let (Some(one), None) = (same.next(), same.next())
+        if let (Some(arm_read), None) = (same.next(), same.next())
             && !matches!(
-                one.outcome,
+                arm_read.outcome,
                 ArmOutcome::Merged | ArmOutcome::Folded | ArmOutcome::NeverRan
             )
         {
-            arm.outcome = one.outcome;
+            arm.outcome = arm_read.outcome;
         }
     }
     Some(arms)

@@ -278,7 +278,9 @@ impl Profile {
         }
         let mut all: Vec<_> = found.into_values().collect();
         all.sort_by_key(|(_, equal, _)| *equal);
-        all.into_iter().map(|(text, _, of)| format!("{text} ({})", of.join(", "))).collect()
+        all.into_iter()
+            .map(|(text, _, devices)| format!("{text} ({})", devices.join(", ")))
+            .collect()
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn list_text<S: AsRef<str>>(names: &[S]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names.as_slice() {
         [] => String::new(),
-        [one] => (*one).to_owned(),
+        [device] => (*device).to_owned(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

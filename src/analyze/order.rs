@@ -9,22 +9,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::names::{SIZE, parameters_text};
 use crate::record::Value;
 
-/// Orders rows, whose kernel and parameters `of` gives, by each parameter that is a number, the size last.
+/// Orders rows, whose kernel and parameters `variant` gives, by each parameter that is a number, the size last.
 ///
 /// Rows that differ in that parameter alone are a sweep of it. A sweep that only rises or only falls
 /// stays as it was measured.
 pub(super) fn order_rows<T>(
     rows: Vec<T>,
-    of: impl Fn(&T) -> (&str, &BTreeMap<String, Value>),
+    variant: impl Fn(&T) -> (&str, &BTreeMap<String, Value>),
 ) -> Vec<T> {
-    let names: BTreeSet<String> = rows.iter().flat_map(|row| of(row).1.keys()).cloned().collect();
+    let names: BTreeSet<String> =
+        rows.iter().flat_map(|row| variant(row).1.keys()).cloned().collect();
     let (sizes, others): (Vec<String>, Vec<String>) =
         names.into_iter().partition(|name| name == SIZE);
     let mut order: Vec<usize> = (0..rows.len()).collect();
     for name in others.iter().chain(&sizes) {
         let mut sweeps: BTreeMap<(&str, String), Vec<(usize, f64)>> = BTreeMap::new();
         for (place, row) in order.iter().enumerate() {
-            let (kernel, parameters) = of(&rows[*row]);
+            let (kernel, parameters) = variant(&rows[*row]);
             if let Some(number) = parameters.get(name).and_then(Value::number) {
                 let key = (kernel, parameters_text(parameters, &[name]));
                 sweeps.entry(key).or_default().push((place, number));

@@ -35,7 +35,7 @@ pub struct UndefinedRow {
 
 /// Makes a row for each device that was asked.
 pub fn undefined_rows(run: &Run) -> Vec<UndefinedRow> {
-    let of = |device: &str, reading: &Reading| {
+    let measurement_of = |device: &str, reading: &Reading| {
         let mut all = run.measurements.iter();
         all.find(|measurement| {
             let note = run.kernels.get(&measurement.kernel);
@@ -47,8 +47,8 @@ pub fn undefined_rows(run: &Run) -> Vec<UndefinedRow> {
     let devices = run.devices.iter();
     devices
         .filter_map(|device| {
-            let shuffles = of(&device.id, &Reading::Undefined)?;
-            let tails = of(&device.id, &Reading::PartialSums);
+            let shuffles = measurement_of(&device.id, &Reading::Undefined)?;
+            let tails = measurement_of(&device.id, &Reading::PartialSums);
             row(device_label(run, &device.id), shuffles, tails)
         })
         .collect()

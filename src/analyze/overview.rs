@@ -168,9 +168,9 @@ fn describe_extremes(device: &DeviceSummary) -> Option<String> {
     };
     let lanes = |row: &SummaryRow| row.efficiency.and(row.active_lanes_mean);
     if let Some(((fewest, least), (fullest, most))) = ends(&lanes, &text::lanes) {
-        let of = device.width.map_or(String::new(), |width| format!(" of {width}"));
+        let of_width = device.width.map_or(String::new(), |width| format!(" of {width}"));
         return Some(format!(
-            "On {} {fewest} keeps the fewest lanes active, {least}{of} on average, and {fullest} the most, {most}.",
+            "On {} {fewest} keeps the fewest lanes active, {least}{of_width} on average, and {fullest} the most, {most}.",
             device.label
         ));
     }
@@ -214,12 +214,19 @@ fn describe_counted_ratios(summary: &Summary) -> Option<String> {
     let all: Vec<_> =
         summary.devices.iter().filter_map(|device| Some((&device.label, found(device)?))).collect();
     let (_, first) = all.first()?;
-    let labels: Vec<String> =
-        all.iter().filter(|(_, of)| of == first).map(|(label, _)| (*label).clone()).collect();
+    let labels: Vec<String> = all
+        .iter()
+        .filter(|(_, figures)| figures == first)
+        .map(|(label, _)| (*label).clone())
+        .collect();
     let ((kernel, baseline, most), least) = first;
-    let least = least.as_ref().map_or(String::new(), |(kernel, of, ratio)| {
-        let of = if of == baseline { String::new() } else { format!(" those of {of}") };
-        format!(", the most, and {kernel} {ratio} times{of}, the least")
+    let least = least.as_ref().map_or(String::new(), |(kernel, other_baseline, ratio)| {
+        let compared = if other_baseline == baseline {
+            String::new()
+        } else {
+            format!(" those of {other_baseline}")
+        };
+        format!(", the most, and {kernel} {ratio} times{compared}, the least")
     });
     Some(format!(
         "Counted on {}, {kernel} costs {most} times the lane slots of {baseline}{least}.",
@@ -239,7 +246,7 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
     }
     let families = families(summary);
     let one_family = families.len() == 1;
-    let of = match families.len() {
+    let families_text = match families.len() {
         0 => String::new(),
         1..=3 => format!(" of {}", list_text(&families.into_iter().collect::<Vec<_>>())),
         many => format!(" of {many} families"),
@@ -277,7 +284,8 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
     let labels = list_text(&labels);
     let varied = rows(summary).filter(|_| one_family).map(|row| &row.parameters);
     let varied = varied_text(varied);
-    let sentence = format!("{kernels}{of} ran on {labels}{varied}: {ended}{beside}{untimed}.");
+    let sentence =
+        format!("{kernels}{families_text} ran on {labels}{varied}: {ended}{beside}{untimed}.");
     Some((sentence, trouble.is_empty()))
 }
 
@@ -402,8 +410,8 @@ fn describe_removed_work(device: &DeviceSummary) -> Option<String> {
     ))
 }
 
-/// How many ratios counting predicts, as the end of a sentence that is about `said`; nothing for a single one.
-fn describe_predictions(device: &DeviceSummary, said: &SummaryRow) -> Option<String> {
+/// How many ratios counting predicts, as the end of a sentence that is about `subject`; nothing for a single one.
+fn describe_predictions(device: &DeviceSummary, subject: &SummaryRow) -> Option<String> {
     let pairs: Vec<(&SummaryRow, &PairedRatio, f64)> = find_certain_ratios(device)
         .filter_map(|(row, ratio)| Some((row, ratio, row.time_ratio_predicted?)))
         .collect();
@@ -425,7 +433,7 @@ fn describe_predictions(device: &DeviceSummary, said: &SummaryRow) -> Option<Str
     }
     let near = pairs.iter().filter(|pair| off(pair) <= 0.1).count();
     let (row, ratio, predicted) = worst;
-    let furthest = if std::ptr::eq(*row, said) {
+    let furthest = if std::ptr::eq(*row, subject) {
         String::new()
     } else {
         format!(
@@ -562,16 +570,16 @@ fn more_dispatches(
         let dispatches = &of_kernel.next()?.dispatches;
         Some(dispatches.iter().filter(|dispatch| !dispatch.setup).count())
     };
-    let own = dispatches(&row.kernel, Some(&row.parameters))?;
+    let kernel_dispatches = dispatches(&row.kernel, Some(&row.parameters))?;
     let other = dispatches(row.baseline.as_deref()?, None)?;
     let cost = "each waits for the one before it, and leaves the device idle where it is small";
-    match (faster, own > other, other > own) {
-        (false, true, _) => {
-            Some(format!("The kernel is {own} dispatches, and its baseline {other}: {cost}."))
-        }
-        (true, _, true) => {
-            Some(format!("The baseline is {other} dispatches, and the kernel {own}: {cost}."))
-        }
+    match (faster, kernel_dispatches > other, other > kernel_dispatches) {
+        (false, true, _) => Some(format!(
+            "The kernel is {kernel_dispatches} dispatches, and its baseline {other}: {cost}."
+        )),
+        (true, _, true) => Some(format!(
+            "The baseline is {other} dispatches, and the kernel {kernel_dispatches}: {cost}."
+        )),
         _ => None,
     }
 }
@@ -605,7 +613,7 @@ fn baseline_row<'a>(summary: &'a DeviceSummary, row: &SummaryRow) -> Option<&'a 
             && other
                 .parameters
                 .iter()
-                .all(|(name, value)| row.parameters.get(name).is_none_or(|own| own == value))
+                .all(|(name, value)| row.parameters.get(name).is_none_or(|chosen| chosen == value))
     })
 }
 

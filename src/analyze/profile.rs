@@ -258,7 +258,8 @@ impl Profile {
     pub fn made_up_notes(&self) -> Vec<String> {
         let made = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty());
         let all: &[MadeUp] = made.map_or(&[], Vec::as_slice);
-        let of = |is: fn(&MadeUp) -> bool| all.iter().filter(|part| is(part)).collect::<Vec<_>>();
+        let select =
+            |is: fn(&MadeUp) -> bool| all.iter().filter(|part| is(part)).collect::<Vec<_>>();
         let is_random = |part: &MadeUp| part.constants.is_empty() && !part.zeros;
         let random = |asked: bool| -> Vec<&MadeUp> {
             all.iter().filter(|part| is_random(part) && part.asked == asked).collect()
@@ -270,8 +271,8 @@ impl Profile {
             asked.map(|decided| {
                 format!("Random values, distributed as the launch file says, decide {decided}.")
             }),
-            zeros_note(&of(|part| part.zeros)),
-            chosen_note(&of(|part| !part.constants.is_empty())),
+            zeros_note(&select(|part| part.zeros)),
+            chosen_note(&select(|part| !part.constants.is_empty())),
         ];
         let mut notes: Vec<String> = notes.into_iter().flatten().collect();
         if !notes.is_empty() {
@@ -343,8 +344,8 @@ impl DeviceProfile {
     /// The lines that depend on the order of workgroups: those that read what others wrote, and the
     /// conditions that follow.
     pub fn schedule_lines(&self) -> BTreeSet<u32> {
-        let of = self.flags.iter().filter(|flag| flag.tag == Tag::DependsOnSchedule);
-        of.flat_map(|flag| flag.lines.iter().copied()).collect()
+        let flags = self.flags.iter().filter(|flag| flag.tag == Tag::DependsOnSchedule);
+        flags.flat_map(|flag| flag.lines.iter().copied()).collect()
     }
 
     /// Says of how many schedules the figures are, in a sentence; `None` if they depend on none.
@@ -535,10 +536,10 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
 
 /// Which branches, loops and indices follow the contents of these buffers; `None` if none do.
 fn decided_by(made_up: &[&MadeUp]) -> Option<String> {
-    let said = |what: fn(&MadeUp) -> &Vec<u32>, words: [&str; 2]| {
+    let sentence = |what: fn(&MadeUp) -> &Vec<u32>, words: [&str; 2]| {
         let lines: BTreeSet<u32> = made_up.iter().flat_map(|buffer| what(buffer).clone()).collect();
-        let of = made_up.iter().filter(|buffer| !what(buffer).is_empty());
-        let buffers: Vec<&str> = of.map(|buffer| buffer.buffer.as_str()).collect();
+        let deciding = made_up.iter().filter(|buffer| !what(buffer).is_empty());
+        let buffers: Vec<&str> = deciding.map(|buffer| buffer.buffer.as_str()).collect();
         let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
         let (line, follow) =
             if numbers.len() == 1 { ("line", words[0]) } else { ("lines", words[1]) };
@@ -548,8 +549,8 @@ fn decided_by(made_up: &[&MadeUp]) -> Option<String> {
         })
     };
     let branches =
-        said(|buffer| &buffer.conditions, ["the branch or loop on", "branches and loops on"]);
-    let indices = said(|buffer| &buffer.indices, ["the index on", "indices on"]);
+        sentence(|buffer| &buffer.conditions, ["the branch or loop on", "branches and loops on"]);
+    let indices = sentence(|buffer| &buffer.indices, ["the index on", "indices on"]);
     let parts: Vec<String> = branches.into_iter().chain(indices).collect();
     (!parts.is_empty()).then(|| parts.join(", and "))
 }

@@ -178,16 +178,17 @@ fn rate_sentence(sweep: &SizeSweep) -> Option<String> {
     let (series, n, rate) = points.max_by(|a, b| a.2.total_cmp(&b.2))?;
     // What only some series have tells them apart.
     let everywhere =
-        |part: &&str| sweep.sets().iter().all(|set| set.split(", ").any(|own| own == *part));
+        |part: &&str| sweep.sets().iter().all(|set| set.split(", ").any(|other| other == *part));
     let told = series.parameters.split(", ").filter(|part| !part.is_empty() && !everywhere(part));
     let told: Vec<&str> = told.collect();
-    let of = if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) };
+    let parameters =
+        if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) };
     let share = sweep.copy_bytes_per_s.filter(|copy| *copy > 0.0).map_or(String::new(), |copy| {
         format!(", {} of the rate of a copy", text::whole_percent(Ratio(rate / copy)))
     });
     let kernel = &series.kernel;
     Some(format!(
-        "On {} {kernel}{of} is the fastest of {}, at n = {}: {}{share}.",
+        "On {} {kernel}{parameters} is the fastest of {}, at n = {}: {}{share}.",
         sweep.device,
         sweep.name(),
         exact(approximate(n)),

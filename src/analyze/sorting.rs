@@ -74,10 +74,10 @@ fn name_variant(kernel: &str, variant: &BTreeMap<String, Value>) -> String {
 
 /// The words that a kernel has and its baseline has no parameter for.
 fn variant(kernel: &Measurement, baseline: &Measurement) -> BTreeMap<String, Value> {
-    let own = kernel.parameters.iter().filter(|(name, value)| {
+    let names = kernel.parameters.iter().filter(|(name, value)| {
         matches!(value, Value::Name(_)) && !baseline.parameters.contains_key(*name)
     });
-    own.map(|(name, value)| (name.clone(), value.clone())).collect()
+    names.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Where a curve meets 1.

@@ -160,8 +160,8 @@ impl Reading {
             text += &format!(", and nearly as much by {}", beside.join(", "));
         }
         text += &format!(": {} of issue slots are used", percent(self.issued));
-        let own = self.warps.iter().find(|(group, ..)| *group == self.bottleneck);
-        if let Some((_, warps, share)) = own {
+        let bottleneck = self.warps.iter().find(|(group, ..)| *group == self.bottleneck);
+        if let Some((_, warps, share)) = bottleneck {
             let state = match self.bottleneck {
                 Bottleneck::IssueSlots => "are ready and not selected",
                 _ => "wait for this",
@@ -192,7 +192,7 @@ mod tests {
             unit: String::new(),
             description: String::new(),
         };
-        let of = |stall: &&str| {
+        let stall_counter = |stall: &&str| {
             let value = stalls.iter().find(|(name, _)| name == stall).map_or(0.0, |(_, v)| *v);
             let name = format!("smsp__average_warps_issue_{stall}_per_issue_active.ratio");
             counter(name, value)
@@ -203,7 +203,7 @@ mod tests {
             1.0,
         );
         let issued = counter("sm__inst_executed.avg.per_cycle_active".to_owned(), rate);
-        all.map(of).chain([selected, issued]).collect()
+        all.map(stall_counter).chain([selected, issued]).collect()
     }
 
     #[test]

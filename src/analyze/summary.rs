@@ -242,7 +242,7 @@ fn baseline<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measureme
             .collect();
     match all.as_slice() {
         [] => None,
-        [one] => Some(one),
+        [row] => Some(row),
         [first, ..] => {
             let beside = all.iter().find(|other| paired_times(measurement, other).is_some());
             Some(beside.unwrap_or(first))

@@ -141,13 +141,13 @@ mod tests {
     /// The frames of one dispatch as `name:own operations`, those under one in brackets.
     fn drawn(dispatch: &Dispatch) -> String {
         fn draw(frames: &[Frame]) -> String {
-            let one = |frame: &Frame| {
+            let draw_frame = |frame: &Frame| {
                 let operations = frame.own.subgroup_operations;
                 let below = draw(&frame.children);
                 let below = if below.is_empty() { below } else { format!("[{below}]") };
                 format!("{}:{operations}{below}", frame.name)
             };
-            frames.iter().map(one).collect::<Vec<_>>().join(" ")
+            frames.iter().map(draw_frame).collect::<Vec<_>>().join(" ")
         }
         let found = frames(std::slice::from_ref(dispatch));
         let whole: u128 =
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_function_stands_under_the_one_that_alone_calls_it() {
         // What `both` does in its branch is not known by caller.
-        let one = dispatch(
+        let dispatched = dispatch(
             vec![
                 block(0, "main", 1, &["far", "both"]),
                 block(1, "far", 10, &["both"]),
@@ -168,21 +168,21 @@ mod tests {
             ],
             Vec::new(),
         );
-        assert_eq!(drawn(&one), "main:2002[far:20] both:200");
-        let found = frames(std::slice::from_ref(&one));
+        assert_eq!(drawn(&dispatched), "main:2002[far:20] both:200");
+        let found = frames(std::slice::from_ref(&dispatched));
         assert_eq!(found[0].name, "1 main");
         assert_eq!(found[0].children[0].lines[&4].lane_operations, 32_000);
-        let sums = by_function([&one]);
+        let sums = by_function([&dispatched]);
         assert_eq!(sums[0].0, "main");
         assert_eq!(sums.iter().map(|(_, w)| w.subgroup_operations).sum::<u128>(), 2222);
-        let sites = by_call_site([&one]);
+        let sites = by_call_site([&dispatched]);
         let [(site, _)] = sites.as_slice() else { panic!("{sites:?}") };
         assert_eq!(site.from.to_string(), "2 places; a simulator tells them apart");
     }
 
     #[test]
     fn a_function_without_branches_is_told_apart_by_the_blocks_that_call_it() {
-        let one = dispatch(
+        let dispatched = dispatch(
             vec![
                 block(0, "main", 3, &["near", "near", "far"]),
                 block(1, "main", 40, &["near"]),
@@ -194,9 +194,9 @@ mod tests {
         );
         let drawing = "main:86[near (line 2):80[deep:80] far:6[near (line 3):6[deep:6]] near (line \
                        1):6[deep:6] near (line 1, call 2):6[deep:6]]";
-        assert_eq!(drawn(&one), drawing);
+        assert_eq!(drawn(&dispatched), drawing);
         // Sums that do not agree are another device's doing, and nothing is made of them.
-        let mut late = one.clone();
+        let mut late = dispatched.clone();
         late.blocks[3].executions = Executions(50);
         assert_eq!(drawn(&late), "near:100[deep:98] main:86[far:6]");
     }
@@ -214,7 +214,7 @@ mod tests {
                 lanes: Lanes(executions * 16),
             }],
         };
-        let one = dispatch(
+        let dispatched = dispatch(
             vec![block(0, "main", 1, &["near", "near"]), block_of(1, "near", 9, &[], true)],
             vec![
                 call("main", None, 0, 1),
@@ -222,26 +222,26 @@ mod tests {
                 call("near", Some((0, 8)), 1, 7),
             ],
         );
-        assert_eq!(drawn(&one), "main:2[near (line 8):14 near (line 7):4]");
-        let sites = by_call_site([&one]);
-        let said: Vec<String> = sites.iter().map(|(site, _)| site.from.to_string()).collect();
-        assert_eq!(said, ["main, line 8", "main, line 7"]);
+        assert_eq!(drawn(&dispatched), "main:2[near (line 8):14 near (line 7):4]");
+        let sites = by_call_site([&dispatched]);
+        let names: Vec<String> = sites.iter().map(|(site, _)| site.from.to_string()).collect();
+        assert_eq!(names, ["main, line 8", "main, line 7"]);
         // A record that contradicts itself is read as one without them.
-        let mut wrong = one.clone();
+        let mut wrong = dispatched.clone();
         wrong.calls[2].caller = Some(2);
         assert_eq!(drawn(&wrong), "near:18 main:2");
-        let mut wrong = one.clone();
+        let mut wrong = dispatched.clone();
         wrong.calls[2].blocks[0].executions = Executions(8);
         assert_eq!(drawn(&wrong), "near:18 main:2");
     }
 
     #[test]
     fn calls_that_go_in_a_circle_end() {
-        let one = dispatch(
+        let dispatched = dispatch(
             vec![block(0, "a", 1, &["b"]), block(1, "b", 1, &["a"]), block(2, "c", 1, &["c", "c"])],
             Vec::new(),
         );
-        let found = frames(std::slice::from_ref(&one));
+        let found = frames(std::slice::from_ref(&dispatched));
         assert_eq!(found[0].total.subgroup_operations, 6);
     }
 }

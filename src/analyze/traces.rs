@@ -358,8 +358,8 @@ mod tests {
         other.kernel = "family/other".to_owned();
         run.measurements.push(other);
         let sheet = &traces(&run)[0];
-        let of: Vec<&str> = sheet.rows.iter().map(|row| row.parameters.as_str()).collect();
-        assert_eq!((sheet.shared.as_str(), &of[..]), ("n=7", &["share=2", "share=1"][..]));
+        let parameters: Vec<&str> = sheet.rows.iter().map(|row| row.parameters.as_str()).collect();
+        assert_eq!((sheet.shared.as_str(), &parameters[..]), ("n=7", &["share=2", "share=1"][..]));
     }
 
     #[test]

@@ -287,8 +287,9 @@ pub(super) fn seed_range(
 ) -> ([f64; 2], usize) {
     let mut all = seed_ratios(before, after).unwrap_or_default();
     // Where the launch's own seed was counted with the others, perhaps at a smaller size, it is one of them.
-    let own = |seeds: &Seeds| seeds.counts.iter().any(|counts| counts.seed == after.seed);
-    if all.is_empty() || !after.seeds.as_ref().is_some_and(own) {
+    let includes_launch =
+        |seeds: &Seeds| seeds.counts.iter().any(|counts| counts.seed == after.seed);
+    if all.is_empty() || !after.seeds.as_ref().is_some_and(includes_launch) {
         all.push(own_ratio);
     }
     let range =
@@ -528,17 +529,17 @@ fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -
         .collect();
     let others: Vec<String> = others.iter().map(|(at, _)| exact(*at)).collect();
     let (dearer, others) = (dearer.join(", "), others.join(", "));
-    let GrainNote { words, of, .. } = grain;
+    let GrainNote { words, of: unit, .. } = grain;
     let beside = if beside.is_empty() { String::new() } else { format!(" {beside}") };
     let begins = format!("For {}{beside},", uncapital(words));
     let percent = text::whole_percent(Ratio(DEARER_MIN - 1.0));
     match (dearer.is_empty(), others.is_empty()) {
         (true, _) => {
-            format!("{begins} 64 lanes cost less than {percent} more than 32 at {of} {others}.")
+            format!("{begins} 64 lanes cost less than {percent} more than 32 at {unit} {others}.")
         }
-        (false, true) => format!("{begins} 64 lanes cost more than 32 at {of} {dearer}."),
+        (false, true) => format!("{begins} 64 lanes cost more than 32 at {unit} {dearer}."),
         (false, false) => format!(
-            "{begins} 64 lanes cost more than 32 at {of} {dearer}, and less than {percent} more at {others}."
+            "{begins} 64 lanes cost more than 32 at {unit} {dearer}, and less than {percent} more at {others}."
         ),
     }
 }

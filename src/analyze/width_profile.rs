@@ -124,28 +124,29 @@ impl WidthProfile {
             sentences.push(format!("No other shape of workgroup was tried: {why}."));
         }
         match (self.better(), self.shapes.first()) {
-            (Some(better), Some(own)) => {
+            (Some(better), Some(launched)) => {
                 let saved = |at: usize| {
-                    let share = ratio(better.lane_slots[at], own.lane_slots[at]).unwrap_or(1.0);
+                    let share =
+                        ratio(better.lane_slots[at], launched.lane_slots[at]).unwrap_or(1.0);
                     text::signed_percent(Ratio(share - 1.0))
                 };
                 sentences.push(format!(
                     "At {wide} lanes workgroups of {} would cost less than those of {}: {} lane slots; at \
                      {narrow} lanes {}. Tried on the simulator.",
                     better.name(),
-                    own.name(),
+                    launched.name(),
                     saved(1),
                     saved(0),
                 ));
             }
-            (None, Some(own)) if self.shapes.len() > 1 => {
+            (None, Some(launched)) if self.shapes.len() > 1 => {
                 let (tried, least) =
                     (self.shapes.len() - 1, text::whole_percent(Ratio(SAVING_MIN)));
                 let shapes = if tried == 1 { "shape of workgroup" } else { "shapes of workgroup" };
                 sentences.push(format!(
                     "Tried on the simulator: {tried} other {shapes}. At {wide} lanes, none saves {least} of \
                      the lane slots that workgroups of {} cost.",
-                    own.name()
+                    launched.name()
                 ));
             }
             _ => {}
@@ -198,7 +199,7 @@ fn find_blamed_lines(narrow: &DeviceProfile, wide: &DeviceProfile, all: u128) ->
 }
 
 /// The shader's own shape and those that both widths were tried in.
-fn shapes(narrow: &DeviceProfile, wide: &DeviceProfile, own: [u128; 2]) -> Vec<ShapeCost> {
+fn shapes(narrow: &DeviceProfile, wide: &DeviceProfile, sums: [u128; 2]) -> Vec<ShapeCost> {
     let (Some(narrow), Some(wide_shapes)) = (&narrow.shapes, &wide.shapes) else {
         return Vec::new();
     };
@@ -216,6 +217,6 @@ fn shapes(narrow: &DeviceProfile, wide: &DeviceProfile, own: [u128; 2]) -> Vec<S
     let tried: Vec<ShapeCost> = tried.collect();
     let first = wide.dispatches.first().filter(|_| !tried.is_empty());
     let as_launched =
-        first.map(|shape| ShapeCost { workgroup_size: shape.workgroup_size, lane_slots: own });
+        first.map(|shape| ShapeCost { workgroup_size: shape.workgroup_size, lane_slots: sums });
     as_launched.into_iter().chain(tried).collect()
 }

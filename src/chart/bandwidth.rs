@@ -358,7 +358,7 @@ fn draw_series(
 fn draw_names(
     canvas: &Canvas<'_>,
     sweep: &SizeSweep,
-    own: &[String],
+    labels: &[String],
     frame: &ChartFrame,
 ) -> Result<(), ChartError> {
     let end = |((index, series), name): ((usize, &SizeSeries), &String)| {
@@ -366,6 +366,6 @@ fn draw_names(
         let (x, y) = frame.place(size(*n), *rate);
         Some(End { place: (x + 6, y), name: name.clone(), colour: series_colour(index) })
     };
-    let ends = sweep.series.iter().enumerate().zip(own).filter_map(end);
+    let ends = sweep.series.iter().enumerate().zip(labels).filter_map(end);
     names(canvas, frame, ends.collect())
 }

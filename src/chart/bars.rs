@@ -217,8 +217,8 @@ pub(super) fn plots_shared(figures: &[BarFigure]) -> Vec<i32> {
         (width, plot.right - plot.left)
     };
     let plots: Vec<(i32, i32)> = figures.iter().map(plot).collect();
-    let shortest = |of: i32| {
-        let alike = plots.iter().filter(|(width, _)| *width == of);
+    let shortest = |wanted: i32| {
+        let alike = plots.iter().filter(|(width, _)| *width == wanted);
         alike.map(|(_, plot)| *plot).min().unwrap_or(i32::MAX)
     };
     plots.iter().map(|(width, _)| shortest(*width)).collect()

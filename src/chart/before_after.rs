@@ -23,7 +23,7 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<BarFigure, ChartError>
     let all: Vec<&BeforeAfterRow> = table.rows.iter().collect();
     let shared = shared_parameters(&all);
     let first = table.rows.first().map(|row| row.baseline.as_str());
-    let one = first.filter(|first| table.rows.iter().all(|row| row.baseline == *first));
+    let baseline = first.filter(|first| table.rows.iter().all(|row| row.baseline == *first));
     let mut subtitle = "mean active lanes of W, by width W".to_owned();
     if !shared.is_empty() {
         subtitle += &format!("; {}", shared.join(", "));
@@ -39,7 +39,7 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<BarFigure, ChartError>
         title: format!("Lanes before and after, {}", table.family),
         subtitle,
         x_label: "efficiency: mean active lanes / W (%)".to_owned(),
-        series: vec![format!("before: {}", one.unwrap_or("the baseline")), "after".to_owned()],
+        series: vec![format!("before: {}", baseline.unwrap_or("the baseline")), "after".to_owned()],
         tick_label: None,
         diamond_label: None,
         whisker_label: None,
@@ -47,7 +47,7 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<BarFigure, ChartError>
         scale: Scale::alone(100.0),
         groups: sections(table)
             .iter()
-            .flat_map(|rows| section(rows, &shared, one.is_some()))
+            .flat_map(|rows| section(rows, &shared, baseline.is_some()))
             .collect(),
     })
 }
@@ -55,10 +55,10 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<BarFigure, ChartError>
 /// The rows in order of size: the kernel first that gets furthest at any width; each kernel's widths as they were.
 fn ordered(table: &BeforeAfter) -> Vec<&BeforeAfterRow> {
     let after = |row: &BeforeAfterRow| row.lanes[1] / f64::from(row.width.lanes());
-    let furthest = |of: &BeforeAfterRow| {
+    let furthest = |group: &BeforeAfterRow| {
         let same = |row: &&BeforeAfterRow| {
             (&row.kernel, &row.baseline, &row.parameters)
-                == (&of.kernel, &of.baseline, &of.parameters)
+                == (&group.kernel, &group.baseline, &group.parameters)
         };
         table.rows.iter().filter(same).map(after).fold(0.0, f64::max)
     };
@@ -87,22 +87,22 @@ fn shared_parameters<'a>(rows: &[&'a BeforeAfterRow]) -> Vec<&'a str> {
 }
 
 /// The bars of a baseline's rows; above them what they are compared with and share, where that is not said for all.
-fn section(rows: &[&BeforeAfterRow], said: &[&str], one_baseline: bool) -> Vec<BarGroup> {
+fn section(rows: &[&BeforeAfterRow], told: &[&str], one_baseline: bool) -> Vec<BarGroup> {
     if one_baseline {
-        return rows.iter().map(|row| group(row, said)).collect();
+        return rows.iter().map(|row| group(row, told)).collect();
     }
     let shared = shared_parameters(rows);
     let mut groups: Vec<BarGroup> = rows.iter().map(|row| group(row, &shared)).collect();
     if let (Some(first), Some(row)) = (groups.first_mut(), rows.first()) {
-        let own = shared.into_iter().filter(|part| !said.contains(part)).map(str::to_owned);
-        let words = std::iter::once(format!("before: {}", row.baseline)).chain(own);
+        let untold = shared.into_iter().filter(|part| !told.contains(part)).map(str::to_owned);
+        let words = std::iter::once(format!("before: {}", row.baseline)).chain(untold);
         first.heading = words.collect::<Vec<String>>().join(", ");
     }
     groups
 }
 
 /// A kernel's two bars; below its name what was not said of it.
-fn group(row: &BeforeAfterRow, said: &[&str]) -> BarGroup {
+fn group(row: &BeforeAfterRow, told: &[&str]) -> BarGroup {
     let width = f64::from(row.width.lanes());
     let bar = |(series, lanes): (usize, &f64)| {
         let percent = lanes / width * 100.0;
@@ -118,15 +118,15 @@ fn group(row: &BeforeAfterRow, said: &[&str]) -> BarGroup {
     BarGroup {
         heading: String::new(),
         label: format!("{}, W = {}", row.kernel, row.width),
-        detail: detail(row, said),
+        detail: detail(row, told),
         bars: row.lanes.iter().enumerate().map(bar).collect(),
     }
 }
 
 /// The device, where its name does not just say the width, and the parameters that were not said.
-fn detail(row: &BeforeAfterRow, said: &[&str]) -> String {
+fn detail(row: &BeforeAfterRow, told: &[&str]) -> String {
     let parameter =
-        row.parameters.split(", ").filter(|part| !part.is_empty() && !said.contains(part));
+        row.parameters.split(", ").filter(|part| !part.is_empty() && !told.contains(part));
     let device = (!row.simulated).then_some(row.label.as_str());
     device.into_iter().chain(parameter).collect::<Vec<_>>().join(", ")
 }

@@ -70,7 +70,8 @@ fn one_plot(
 ) -> Result<String, ChartError> {
     let lines = heading_lines(sheet, "numbers are those of the lines below");
     let frame = ChartFrame { top: below(&lines) + 12, ..*frame };
-    let words: Vec<String> = (1..).zip(&panel.curves).map(|of| words(sheet, of)).collect();
+    let words: Vec<String> =
+        (1..).zip(&panel.curves).map(|numbered| words(sheet, numbered)).collect();
     let legend = LEGEND_LINE.saturating_mul(count(words.len()));
     draw((WIDTH, HEIGHT + legend), title, |canvas| {
         heading(canvas, title, &lines)?;
@@ -99,8 +100,8 @@ fn several_plots(
     let ends = values.iter().map(|value| Font::plain(12).bold().width(value));
     let ends_room = ends.max().unwrap_or(0) + 4;
     let bands = count(panels.len().div_ceil(kernels_per_band(sheet, panels)));
-    let of = if sheet.words.is_empty() { "" } else { ": " };
-    let title = format!("{title}{of}{}", sheet.words.join(", "));
+    let colon = if sheet.words.is_empty() { "" } else { ": " };
+    let title = format!("{title}{colon}{}", sheet.words.join(", "));
     let ends = sheet.series.as_ref().map(|series| format!("numbers at the curves' ends: {series}"));
     let lines = heading_lines(sheet, ends.as_deref().unwrap_or_default());
     let panels_top = below(&lines) + 12;
@@ -383,9 +384,10 @@ fn line(
 /// A curve's line of words below the plot: what is not said of the whole sheet.
 fn words(sheet: &SpeedSheet, (number, curve): (usize, &SpeedCurve)) -> String {
     let device = sheet.label.is_none().then(|| curve.label.clone());
-    let own = Some(own_parameters(sheet, curve).join(", ")).filter(|own| !own.is_empty());
+    let parameters =
+        Some(own_parameters(sheet, curve).join(", ")).filter(|parameters| !parameters.is_empty());
     let name = Some(short_name(&curve.kernel_variant()).to_owned());
-    let who: Vec<String> = [name, device, own].into_iter().flatten().collect();
+    let who: Vec<String> = [name, device, parameters].into_iter().flatten().collect();
     let last = curve.points.last().map_or(1.0, |(_, y)| *y);
     let crossing = crossing(sheet, curve);
     format!("{number}  {}: pays {crossing}; {}× at the end", who.join(", "), text::ratio(last))

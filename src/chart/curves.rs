@@ -78,10 +78,10 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
             canvas.text(&line, (MARGIN, y), Anchor::Start, grey)?;
         }
         draw_axes(canvas, table, &frame, &ticks)?;
-        for (index, one) in table.series.iter().enumerate() {
+        for (index, series) in table.series.iter().enumerate() {
             let over =
-                table.series[index + 1..].iter().filter(|other| coincide(one, other, &frame));
-            draw_series(canvas, one, &frame, (index, count(over.count())), &measured_at)?;
+                table.series[index + 1..].iter().filter(|other| coincide(series, other, &frame));
+            draw_series(canvas, series, &frame, (index, count(over.count())), &measured_at)?;
         }
         draw_names(canvas, table, &frame)?;
         numbers.draw(canvas, HEIGHT)
@@ -393,7 +393,9 @@ fn tabulate(table: &CurveTable) -> Numbers<'_> {
         points.retain(|(x, _)| curve.measured || measured_at.contains(x));
         let remarked = |(x, y): &(f64, f64)| {
             let found = only.and_then(|only| only.points.iter().find(|point| point.0 == *x));
-            found.filter(|_| !curve.measured).is_some_and(|(_, of)| (y / of - 1.0).abs() > REMARKED)
+            found
+                .filter(|_| !curve.measured)
+                .is_some_and(|(_, reference)| (y / reference - 1.0).abs() > REMARKED)
         };
         NumberRow {
             series: curve.measured.then_some(series),

@@ -219,11 +219,12 @@ pub(super) fn groups(
         .filter_map(|row| Some(row.parameters.get(SIZE)?.to_string()))
         .collect();
     let hidden = (sizes.len() < 2 || devices.clone().count() > 1).then_some(SIZE);
-    let said: Vec<&str> = shared.keys().map(String::as_str).chain([FORM]).chain(hidden).collect();
+    let omitted: Vec<&str> =
+        shared.keys().map(String::as_str).chain([FORM]).chain(hidden).collect();
     for (series, device) in devices.enumerate() {
         for row in device.rows.iter().filter(|row| shown(row)) {
             let label = short_name(&row.kernel).to_owned();
-            let detail = parameters_text(&row.parameters, &said);
+            let detail = parameters_text(&row.parameters, &omitted);
             let group = groups.entry((label.clone(), detail.clone())).or_insert_with(|| BarGroup {
                 heading: String::new(),
                 label,

@@ -189,11 +189,11 @@ impl Drawing {
 
 /// Marks the first of the forms that stand side by side.
 fn mark_rows(found: &mut [Figure]) {
-    let of = |figure: &Figure| {
+    let family_of = |figure: &Figure| {
         let family = figure.drawing.family_of_form()?.to_owned();
         Some((std::mem::discriminant(&figure.drawing), family))
     };
-    let all: Vec<_> = found.iter().map(of).collect();
+    let all: Vec<_> = found.iter().map(family_of).collect();
     for (at, figure) in found.iter_mut().enumerate() {
         let is_alike = |other: Option<usize>| {
             all[at].is_some() && other.and_then(|other| all.get(other)) == Some(&all[at])

@@ -63,10 +63,11 @@ pub(super) fn side_by_side(table: &SideBySide, plot_max: i32) -> Result<BarFigur
         rows.iter().map(|row| group(row, &shared, &instruments)).collect();
     order_by_size(&mut groups);
     // A kernel that stands on every row stands in the title.
-    let one = rows.len() > 1 && rows.iter().all(|row| row.kernel == first.kernel);
-    let one = one && groups.iter().all(|group| !group.detail.is_empty());
-    let kernel = if one { format!(", {}", short_name(&first.kernel)) } else { String::new() };
-    if one {
+    let one_kernel = rows.len() > 1 && rows.iter().all(|row| row.kernel == first.kernel);
+    let one_kernel = one_kernel && groups.iter().all(|group| !group.detail.is_empty());
+    let kernel =
+        if one_kernel { format!(", {}", short_name(&first.kernel)) } else { String::new() };
+    if one_kernel {
         groups.iter_mut().for_each(|group| group.label = std::mem::take(&mut group.detail));
     }
     let shared: String = shared.iter().map(|(name, value)| format!("; {name}={value}")).collect();
@@ -123,8 +124,8 @@ fn group(row: &SideRow, shared: &BTreeMap<String, Value>, instruments: &[usize])
     let told = |place: usize, mean: f64| match source {
         Some(_) if place >= MACHINE => {
             let remark = remark(source, mean);
-            let of = if remark.is_empty() { "" } else { " than in the source" };
-            format!("{}{remark}{of}", text::lanes(mean))
+            let than_source = if remark.is_empty() { "" } else { " than in the source" };
+            format!("{}{remark}{than_source}", text::lanes(mean))
         }
         _ => text::lanes(mean),
     };
@@ -138,11 +139,11 @@ fn group(row: &SideRow, shared: &BTreeMap<String, Value>, instruments: &[usize])
             .as_ref()
             .map_or_else(|_| text::NONE.to_owned(), |mean| told(*place, *mean)),
     };
-    let said: Vec<&str> = shared.keys().map(String::as_str).collect();
+    let omitted: Vec<&str> = shared.keys().map(String::as_str).collect();
     BarGroup {
         heading: String::new(),
         label: short_name(&row.kernel).to_owned(),
-        detail: parameters_text(&row.parameters, &said),
+        detail: parameters_text(&row.parameters, &omitted),
         bars: instruments.iter().enumerate().map(bar).collect(),
     }
 }

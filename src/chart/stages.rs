@@ -106,11 +106,11 @@ fn groups<'a>(sheet: &'a StageSheet, everywhere: &[String]) -> Vec<Group<'a>> {
         group.stacks.sort_by(|a, b| total(b).total_cmp(&total(a)));
         if group.stacks.len() > 1 {
             let of_group = shared_parameters(&group.stacks);
-            let own: Vec<String> =
+            let parts: Vec<String> =
                 of_group.into_iter().filter(|part| !everywhere.contains(part)).collect();
-            if !own.is_empty() {
-                group.heading += &format!("; {}", own.join(", "));
-                group.shared.extend(own);
+            if !parts.is_empty() {
+                group.heading += &format!("; {}", parts.join(", "));
+                group.shared.extend(parts);
             }
         }
     }

@@ -495,12 +495,12 @@ fn misplaced(svg: &str) -> Vec<String> {
     let (width, height) = (number_of(svg, "width"), number_of(svg, "height"));
     let placed: Vec<Placed> = svg.split("<text ").skip(1).map(Placed::from_part).collect();
     let mut wrong = Vec::new();
-    for (index, one) in placed.iter().enumerate() {
-        if one.left < 0 || one.right > width || one.middle + one.half > height {
-            wrong.push(format!("{:?} leaves the sheet: {one:?}", one.text));
+    for (index, label) in placed.iter().enumerate() {
+        if label.left < 0 || label.right > width || label.middle + label.half > height {
+            wrong.push(format!("{:?} leaves the sheet: {label:?}", label.text));
         }
-        let met = placed[..index].iter().filter(|other| one.touches(other));
-        wrong.extend(met.map(|other| format!("{:?} lies on {:?}", one.text, other.text)));
+        let met = placed[..index].iter().filter(|other| label.touches(other));
+        wrong.extend(met.map(|other| format!("{:?} lies on {:?}", label.text, other.text)));
     }
     for part in svg.split("<polyline ").skip(1).filter(|part| !part.contains("#DDDDDD")) {
         let points = part.split_once("points=\"").and_then(|(_, rest)| rest.split('"').next());
@@ -511,8 +511,8 @@ fn misplaced(svg: &str) -> Vec<String> {
             .filter_map(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)))
             .collect();
         for pair in places.windows(2) {
-            let crossed = placed.iter().filter(|one| one.is_crossed(pair[0], pair[1]));
-            wrong.extend(crossed.map(|one| format!("a line runs through {:?}", one.text)));
+            let crossed = placed.iter().filter(|label| label.is_crossed(pair[0], pair[1]));
+            wrong.extend(crossed.map(|label| format!("a line runs through {:?}", label.text)));
         }
     }
     wrong

@@ -48,9 +48,9 @@ pub fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
         legend(canvas, TOP + more - 22)?;
         for (index, row) in sheet.rows.iter().enumerate() {
             let top = TOP + more + count(index) * ROW;
-            for (place, one) in row.panels.iter().enumerate() {
+            for (place, traced) in row.panels.iter().enumerate() {
                 let left = MARGIN + count(place) * (wide + GAP);
-                panel(canvas, row, one, (left, top), wide)?;
+                panel(canvas, row, traced, (left, top), wide)?;
             }
         }
         Ok(())

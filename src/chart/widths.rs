@@ -91,7 +91,7 @@ fn heading(sweep: &WidthSweep, shared: Option<&str>) -> [String; 2] {
     families.dedup();
     let title = "Efficiency against subgroup width";
     let title = match families.as_slice() {
-        [one] if !one.is_empty() => format!("{title}, {one}"),
+        [words] if !words.is_empty() => format!("{title}, {words}"),
         _ => title.to_owned(),
     };
     let shared = shared.filter(|shared| !shared.is_empty()).unwrap_or_default();
@@ -105,8 +105,8 @@ fn number_rows<'a>(
     figure: impl Fn(&WidthPoint) -> Option<f64>,
 ) -> Vec<NumberRow<'a>> {
     let all = sweep.series.iter().zip(names).enumerate();
-    all.map(|(series, (one, name))| {
-        let points = line_points(one).into_iter();
+    all.map(|(series, (swept, name))| {
+        let points = line_points(swept).into_iter();
         let points = points.filter_map(|(width, point)| Some((f64::from(width), figure(point)?)));
         NumberRow { series: Some(series), name, points: points.collect(), remarked: Vec::new() }
     })
@@ -268,7 +268,7 @@ fn draw_marks(
 fn draw_names(
     canvas: &Canvas<'_>,
     sweep: &WidthSweep,
-    own: &[String],
+    labels: &[String],
     frame: &ChartFrame,
 ) -> Result<(), ChartError> {
     let end = |((index, series), name): ((usize, &WidthSeries), &String)| {
@@ -276,6 +276,6 @@ fn draw_names(
         let (x, y) = frame.place(f64::from(width), point.efficiency.0);
         Some(End { place: (x + 8, y), name: name.clone(), colour: series_colour(index) })
     };
-    let ends = sweep.series.iter().enumerate().zip(own).filter_map(end);
+    let ends = sweep.series.iter().enumerate().zip(labels).filter_map(end);
     names(canvas, frame, ends.collect())
 }

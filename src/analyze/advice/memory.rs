@@ -168,7 +168,7 @@ impl OnLine<'_> {
 }
 
 fn card(device: &DeviceProfile, width: Width, kind: &Kind, place: &OnLine<'_>) -> Advice {
-    let said = place.accesses.iter().map(|(row, over)| {
+    let reasons = place.accesses.iter().map(|(row, over)| {
         format!(
             "the {}s of {} take {} {}, {} times as many as they must ({} lanes an access; {} accesses \
              of subgroups)",
@@ -181,8 +181,8 @@ fn card(device: &DeviceProfile, width: Width, kind: &Kind, place: &OnLine<'_>) -
             whole(row.executions.into())
         )
     });
-    let said: Vec<String> = said.collect();
-    let reason = format!("In a model of no particular machine {}.", said.join("; "));
+    let reasons: Vec<String> = reasons.collect();
+    let reason = format!("In a model of no particular machine {}.", reasons.join("; "));
     let modelled = format!("{} times the {} needed", text::ratio(place.ratio()), short(kind.rule));
     let size = device.dispatches.first().map_or([1; 3], |dispatch| dispatch.workgroup_size);
     let sentence = (kind.sentence)(place.pattern(), size, width);

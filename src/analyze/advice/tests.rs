@@ -276,8 +276,9 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let run = simulated(text, Fill::Words((0..1024).collect()), 16, &[32]);
     assert_eq!(named(&advice_in(&run)), NONE);
     let remarks = remarks_in(&run);
-    let said = ["the outputs changed", "read what others write"].map(|part| remarks.contains(part));
-    assert!(said.contains(&true), "{remarks}");
+    let found =
+        ["the outputs changed", "read what others write"].map(|part| remarks.contains(part));
+    assert!(found.contains(&true), "{remarks}");
 }
 
 #[test]
@@ -290,13 +291,13 @@ fn what_was_not_tried_is_said_with_the_limit() {
         run.measurements[0].what_if = Some(tried);
     };
     what_if(&mut run, Some(Nanoseconds(2e9)));
-    let said = remarks(&device(&run)).concat();
+    let text = remarks(&device(&run)).concat();
     let expected = "2 more changes were not tried (lines 4 and 6): trials on this device have 2.00 s, which had \
                     passed.";
-    assert!(said.contains(expected), "{said}");
+    assert!(text.contains(expected), "{text}");
     what_if(&mut run, None);
-    let said = remarks(&device(&run)).concat();
-    assert!(said.contains("what trials may take was used up"), "{said}");
+    let text = remarks(&device(&run)).concat();
+    assert!(text.contains("what trials may take was used up"), "{text}");
 }
 
 #[test]

@@ -126,7 +126,7 @@ impl RelativeCondition {
 /// B's figure over A's; of a time the end of its interval that meets the bound last.
 fn value(launch: &LaunchComparison, comparison: &Comparison<Figure>) -> Option<f64> {
     let [Some(a), Some(b)] = launch.whole.figures else { return None };
-    let counts = |of: fn(&Figures) -> Option<u128>| ratio(of(&b)?, of(&a)?);
+    let counts = |figure: fn(&Figures) -> Option<u128>| ratio(figure(&b)?, figure(&a)?);
     // Across widths lane slots and what follows from them compare, operations and lanes do not.
     let one_width = launch.widths[0] == launch.widths[1];
     match comparison.figure {

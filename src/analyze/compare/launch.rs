@@ -138,7 +138,7 @@ fn pair_dispatches(a: &[Dispatch], b: &[Dispatch]) -> Vec<[Option<usize>; 2]> {
 
 fn dispatches(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
     let dispatch = |[in_a, in_b]: [Option<usize>; 2]| {
-        let of = |side: Side<'_>, index: Option<usize>| {
+        let figures_of = |side: Side<'_>, index: Option<usize>| {
             let dispatch = &side.measurement.dispatches[index?];
             let figures = side.figures(work_of(&dispatch.blocks), dispatch.median_ns);
             Some(figures.within(dispatch.ci95_ns))
@@ -149,7 +149,7 @@ fn dispatches(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
             Some(format!("{} {}{setup}", index? + 1, dispatch.entry_point))
         };
         let name = name(a, in_a).or_else(|| name(b, in_b)).unwrap_or_default();
-        part(name, [of(a, in_a), of(b, in_b)], whole)
+        part(name, [figures_of(a, in_a), figures_of(b, in_b)], whole)
     };
     pair_dispatches(&a.measurement.dispatches, &b.measurement.dispatches)
         .into_iter()
@@ -163,10 +163,10 @@ fn work_of<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> Work {
 
 /// The functions of both, those of A first, each by its name.
 fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
-    let of = |side: Side<'_>| -> BTreeMap<String, Work> {
+    let work_by_function = |side: Side<'_>| -> BTreeMap<String, Work> {
         by_function(&side.measurement.dispatches).into_iter().collect()
     };
-    let (in_a, in_b) = (of(a), of(b));
+    let (in_a, in_b) = (work_by_function(a), work_by_function(b));
     let mut names: Vec<&String> = in_a.keys().collect();
     names.extend(in_b.keys().filter(|name| !in_a.contains_key(*name)));
     let mut parts: Vec<Part> = names
@@ -184,8 +184,8 @@ fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
 
 /// The calls of both, those of A first: of one function by one caller on lines that belong together.
 fn calls(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<Part> {
-    let of = |side: Side<'_>| by_call_site(&side.measurement.dispatches);
-    let mut in_b = of(b);
+    let sites_of = |side: Side<'_>| by_call_site(&side.measurement.dispatches);
+    let mut in_b = sites_of(b);
     let line_in_b = |line: u32| pairs.iter().find(|pair| pair.a == Some(line))?.b;
     let is_twin = |left: &Site, right: &Site| {
         left.function == right.function
@@ -199,7 +199,7 @@ fn calls(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<Part>
     };
     let name = |site: &Site| format!("{} from {}", site.function, site.from);
     let mut parts = Vec::new();
-    for (site, work) in of(a) {
+    for (site, work) in sites_of(a) {
         let twin = in_b.iter().position(|(other, _)| is_twin(&site, other));
         let twin = twin.map(|index| in_b.remove(index));
         let name = match &twin {

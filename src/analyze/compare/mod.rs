@@ -193,7 +193,7 @@ impl Comparison {
         let mut sentences = Vec::new();
         for ((side, label, reason), all) in of_devices {
             match all.as_slice() {
-                [one] => sentences.push(one.sentence()),
+                [missing] => sentences.push(missing.sentence()),
                 _ => groups.entry((side, reason, launches_text(&all))).or_default().push(label),
             }
         }
@@ -214,12 +214,12 @@ fn launches_text(all: &[&NotCompared]) -> String {
     let kernels: IndexSet<&str> = all.iter().map(|missing| missing.kernel.as_str()).collect();
     let families: IndexSet<&str> = kernels.iter().map(|kernel| family(kernel)).collect();
     let names = |names: &IndexSet<&str>| list_text(&names.iter().collect::<Vec<_>>());
-    let of = match (kernels.len(), families.len()) {
+    let owners = match (kernels.len(), families.len()) {
         (..=NAMED_MAX, _) => names(&kernels),
         (many, ..=NAMED_MAX) => format!("{many} kernels of {}", names(&families)),
-        (many, of) => format!("{many} kernels of {of} families"),
+        (many, families_count) => format!("{many} kernels of {families_count} families"),
     };
-    format!("{} launches of {of}", all.len())
+    format!("{} launches of {owners}", all.len())
 }
 
 impl NotCompared {
@@ -497,12 +497,12 @@ fn missing(
     other: &Run,
 ) -> NotCompared {
     let name = if side == 0 { "B" } else { "A" };
-    let own = super::names::device(run, &measurement.device);
+    let measured_on = super::names::device(run, &measurement.device);
     let device = counterpart(run, other, &measurement.device);
     let found = device.map(|device| (device, has_instead(measurement, there, (device, other))));
     let reason = match &found {
         None => format!("run {name} has no such device"),
-        Some((device, instead)) if own.map(plain_label) == Some(plain_label(device)) => {
+        Some((device, instead)) if measured_on.map(plain_label) == Some(plain_label(device)) => {
             match instead {
                 Instead::Size(size) => {
                     format!("run {name} has it at {SIZE} = {}", value_text(size))
@@ -566,14 +566,14 @@ fn has_instead(
     let of_kernel = |other: &&Measurement| other.kernel == there && other.device == device.id;
     let elsewhere: Vec<&Measurement> = other.measurements.iter().filter(of_kernel).collect();
     let differing = |other: &Measurement| {
-        let own = &measurement.parameters;
-        let names = own.keys().chain(other.parameters.keys()).collect::<BTreeSet<_>>();
-        let value = |of: &BTreeMap<String, Value>, name: &String| {
-            of.get(name).map_or_else(|| "none".to_owned(), value_text)
+        let parameters = &measurement.parameters;
+        let names = parameters.keys().chain(other.parameters.keys()).collect::<BTreeSet<_>>();
+        let value = |parameters: &BTreeMap<String, Value>, name: &String| {
+            parameters.get(name).map_or_else(|| "none".to_owned(), value_text)
         };
-        let differs = |name: &&&String| own.get(**name) != other.parameters.get(**name);
+        let differs = |name: &&&String| parameters.get(**name) != other.parameters.get(**name);
         let word = |name: &String| {
-            let [here, there] = [own, &other.parameters].map(|of| value(of, name));
+            let [here, there] = [parameters, &other.parameters].map(|side| value(side, name));
             format!("{name}={there}, not {here}")
         };
         names.iter().filter(differs).map(|name| word(name)).collect::<Vec<String>>()

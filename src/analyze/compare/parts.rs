@@ -101,8 +101,8 @@ impl Trend {
 
 /// Whether lane slots, or the idle ones of them, changed against what the whole took before.
 pub(super) fn have_changed(figures: &[Option<Figures>; 2], whole: u128) -> bool {
-    let changed = |of: fn(&Figures) -> Option<u128>| {
-        let [before, after] = figures.each_ref().map(|side| side.as_ref().and_then(of));
+    let changed = |figure: fn(&Figures) -> Option<u128>| {
+        let [before, after] = figures.each_ref().map(|side| side.as_ref().and_then(figure));
         Trend::of(before, after, whole) != Trend::Same
     };
     changed(|figures| figures.lane_slots) || changed(|figures| figures.lane_slots_idle)
@@ -111,8 +111,9 @@ pub(super) fn have_changed(figures: &[Option<Figures>; 2], whole: u128) -> bool 
 impl LinePart {
     /// By how much its lane slots changed, or where it is more, the idle ones of them.
     pub fn change(&self) -> u128 {
-        let change = |of: fn(&Figures) -> Option<u128>| {
-            let [before, after] = self.figures.map(|side| side.as_ref().and_then(of).unwrap_or(0));
+        let change = |figure: fn(&Figures) -> Option<u128>| {
+            let [before, after] =
+                self.figures.map(|side| side.as_ref().and_then(figure).unwrap_or(0));
             before.abs_diff(after)
         };
         change(|figures| figures.lane_slots).max(change(|figures| figures.lane_slots_idle))

@@ -82,18 +82,19 @@ fn inputs(a: &Measurement, b: &Measurement) -> Option<String> {
     let both = left.iter().filter_map(|(name, hash)| Some((name, hash, right.get(name)?)));
     let other: Vec<&str> =
         both.filter(|(_, a, b)| a != b).map(|(name, ..)| name.as_str()).collect();
-    let alone = |of: &BTreeMap<String, String>, without: &BTreeMap<String, String>| {
-        let names = of.keys().filter(|name| !without.contains_key(*name));
+    let alone = |inputs: &BTreeMap<String, String>, without: &BTreeMap<String, String>| {
+        let names = inputs.keys().filter(|name| !without.contains_key(*name));
         names.map(String::as_str).collect::<Vec<_>>().join(", ")
     };
-    let said = [
+    let sentences = [
         ("The inputs differ, by their hashes: ", other.join(", ")),
         ("Only A has the inputs ", alone(left, right)),
         ("Only B has the inputs ", alone(right, left)),
     ];
-    let said = said.iter().filter(|(_, names)| !names.is_empty());
-    let said: Vec<String> = said.map(|(words, names)| format!("{words}{names}.")).collect();
-    (!said.is_empty()).then(|| said.join(" "))
+    let sentences = sentences.iter().filter(|(_, names)| !names.is_empty());
+    let sentences: Vec<String> =
+        sentences.map(|(words, names)| format!("{words}{names}.")).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 fn devices(a: Side<'_>, b: Side<'_>) -> Vec<String> {
@@ -267,20 +268,20 @@ mod tests {
 
     #[test]
     fn the_slots_are_believed_against_the_efficiency_and_the_time_against_the_slots() {
-        let said = |efficiencies, slots, time: Option<f64>| {
+        let verdict = |efficiencies, slots, time: Option<f64>| {
             verdicts(&whole(efficiencies, slots), time.map(self::time).as_ref()).join(" ")
         };
-        let select = said([0.5, 0.9], [1000, 1140], None);
+        let select = verdict([0.5, 0.9], [1000, 1140], None);
         assert!(select.contains("work that A's lanes left out"), "{select}");
-        let added = said([0.5, 0.75], [1000, 3000], None);
+        let added = verdict([0.5, 0.75], [1000, 3000], None);
         assert!(added.contains("3.000 times the lane slots"), "{added}");
         assert!(added.contains("fuller in what it added"), "{added}");
         assert!(select.contains("rose from 50.0 % to 90.0 %"), "{select}");
         assert!(select.contains("14.0 % more lane slots. Believe the slots"), "{select}");
-        assert!(said([0.9, 0.5], [1000, 600], None).contains("40.0 % fewer lane slots"));
-        assert_eq!(said([0.5, 0.9], [1000, 600], None), "", "nothing disagrees");
-        assert_eq!(said([0.5, 0.9], [1000, 600], Some(0.7)), "");
-        assert!(said([0.5, 0.5], [1000, 600], Some(1.2)).contains("believe the time"));
-        assert!(said([0.5, 0.9], [1000, 600], Some(1.0)).contains("not told apart"));
+        assert!(verdict([0.9, 0.5], [1000, 600], None).contains("40.0 % fewer lane slots"));
+        assert_eq!(verdict([0.5, 0.9], [1000, 600], None), "", "nothing disagrees");
+        assert_eq!(verdict([0.5, 0.9], [1000, 600], Some(0.7)), "");
+        assert!(verdict([0.5, 0.5], [1000, 600], Some(1.2)).contains("believe the time"));
+        assert!(verdict([0.5, 0.9], [1000, 600], Some(1.0)).contains("not told apart"));
     }
 }

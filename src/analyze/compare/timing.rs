@@ -79,8 +79,8 @@ fn normalise(a: &Device, b: &Device, ratio: f64) -> (Option<[f64; 2]>, String) {
     if a.name != b.name || a.backend != b.backend {
         return (None, "The times are those of two devices.".to_owned());
     }
-    let rate = |of: fn(&Device) -> Option<f64>| {
-        let (before, after) = (of(a)?, of(b)?);
+    let rate = |rate_of: fn(&Device) -> Option<f64>| {
+        let (before, after) = (rate_of(a)?, rate_of(b)?);
         (before > 0.0 && after > 0.0).then(|| after / before)
     };
     let rates = rate(|device| device.copy_bytes_per_s).zip(rate(|device| device.peak_fma_per_s));

@@ -170,14 +170,14 @@ fn times_are_over_a_baseline_that_differs_in_another_parameter() {
     check(&found.series[0], "keys one", &[(2.0, 1.0), (4.0, 1.0), (8.0, 1.0)]);
     check(&found.series[1], "keys even", &[(2.0, 1.9), (4.0, 3.8), (8.0, 7.6)]);
     let mut run = run("k_way/switch", "GPU", &points);
-    let said = |run: &Run| curve_sentences(run).figures.concat();
+    let sentences = |run: &Run| curve_sentences(run).figures.concat();
     let expected = |device: &str| {
         format!(
             "On {device} (Vulkan), 32 lanes varying “arms” from 2 to 8 moved “time over that of one arm” between \
              1.900 (at 2) and 7.600 (at 8), in the curve “keys even”."
         )
     };
-    assert!(said(&run).contains(&expected("GPU")), "{:?}", said(&run));
+    assert!(sentences(&run).contains(&expected("GPU")), "{:?}", sentences(&run));
     // A sentence a device, of two; of the others how many they are.
     let (id, first) = (run.measurements[0].device.clone(), run.measurements.clone());
     let gpu = run.devices.iter().find(|device| device.id == id).unwrap().clone();
@@ -196,7 +196,7 @@ fn times_are_over_a_baseline_that_differs_in_another_parameter() {
 
 #[test]
 fn what_hardly_moves_is_no_finding() {
-    let said = |most: f64| {
+    let sentences = |most: f64| {
         let point = |keys: &str, arms: i64| {
             [("keys", Value::Name(keys.to_owned())), ("classes", Value::Integer(arms))]
         };
@@ -212,12 +212,12 @@ fn what_hardly_moves_is_no_finding() {
         (curve_sentences(&run), super::super::overview(&run, &super::super::summary(&run)))
     };
     assert_eq!([0.97, 0.99, 1.019, 1.021, 0.0].map(is_notable), [true, false, false, true, false]);
-    let (little, opening) = said(10_090.0);
+    let (little, opening) = sentences(10_090.0);
     assert_eq!(little.figures, Vec::<Vec<String>>::new());
     assert!(little.sweeps > 0);
     let nothing = "Nothing notable was found along what was varied: ";
     assert!(opening.iter().any(|sentence| sentence.starts_with(nothing)), "{opening:?}");
-    let (much, opening) = said(10_900.0);
+    let (much, opening) = sentences(10_900.0);
     assert!(!much.figures.is_empty());
     assert!(!opening.iter().any(|sentence| sentence.starts_with(nothing)), "{opening:?}");
 }

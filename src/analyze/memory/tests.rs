@@ -75,10 +75,10 @@ fn a_card_advises_what_fits_the_distance_of_neighbouring_lanes() {
         ("tile[(i * i) % 31u * 32u] = id.x;", "i + i / 32"),
         ("tile[rows[id.x] % 31u * 32u] = id.x;", "the index comes from data"),
     ];
-    for (body, said) in cases {
+    for (body, expected) in cases {
         let cards = advice(&device(body).1);
         let card = cards.iter().find(|card| card.modelled.is_some()).expect("a card");
-        assert!(card.sentence.contains(said), "{body}: {}", card.sentence);
+        assert!(card.sentence.contains(expected), "{body}: {}", card.sentence);
     }
 }
 

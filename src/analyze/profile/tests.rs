@@ -38,12 +38,12 @@ fn dispatches_of_one_shader_are_summed() {
     let dispatch = run.measurements[0].dispatches[0].clone();
     run.measurements[0].dispatches.push(dispatch);
     let twice = &profiles(&run)[0].devices[0];
-    for (one, two) in once.lines.iter().zip(&twice.lines) {
-        assert_eq!((one.line, one.operations), (two.line, two.operations));
-        assert_eq!(two.work.subgroup_operations, 2 * one.work.subgroup_operations);
-        assert_eq!(two.active_lanes_mean, one.active_lanes_mean);
+    for (line, two) in once.lines.iter().zip(&twice.lines) {
+        assert_eq!((line.line, line.operations), (two.line, two.operations));
+        assert_eq!(two.work.subgroup_operations, 2 * line.work.subgroup_operations);
+        assert_eq!(two.active_lanes_mean, line.active_lanes_mean);
         let doubled = |bins: &Vec<u128>| bins.iter().map(|count| 2 * count).collect::<Vec<_>>();
-        assert_eq!(two.histogram, one.histogram.as_ref().map(doubled));
+        assert_eq!(two.histogram, line.histogram.as_ref().map(doubled));
     }
 }
 

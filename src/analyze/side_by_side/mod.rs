@@ -124,8 +124,8 @@ impl SideRow {
         ];
         let mut missing = Vec::new();
         for (what, why) in figures {
-            let one = why.map(|why| (what, why));
-            missing.extend(one.filter(|one| !missing.contains(one)));
+            let reason = why.map(|why| (what, why));
+            missing.extend(reason.filter(|reason| !missing.contains(reason)));
         }
         missing
     }
@@ -157,12 +157,13 @@ impl SideBySide {
 /// Makes the tables: a row for each launch that CUDA ran and another device too.
 pub fn side_by_side(run: &Run) -> Vec<SideBySide> {
     let mut tables: IndexMap<(String, Option<String>), SideBySide> = IndexMap::new();
-    let of = |measurement: &Measurement| device(run, &measurement.device);
-    let counts_hardware = |m: &Measurement| of(m).is_some_and(|device| device.gives().counters);
+    let device_of = |measurement: &Measurement| device(run, &measurement.device);
+    let counts_hardware =
+        |m: &Measurement| device_of(m).is_some_and(|device| device.gives().counters);
     for cuda in run.measurements.iter().filter(|measurement| counts_hardware(measurement)) {
         let twins = |simulated: bool| {
             run.measurements.iter().filter(move |other| {
-                of(other).is_some_and(|device| device.is_simulator() == simulated)
+                device_of(other).is_some_and(|device| device.is_simulator() == simulated)
                     && !counts_hardware(other)
                     && other.kernel == cuda.kernel
                     && other.parameters == cuda.parameters

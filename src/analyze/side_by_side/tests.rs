@@ -254,9 +254,9 @@ fn every_instrument_has_its_column_and_what_is_missing_its_reason() {
     let simulated = |m: &Measurement| m.device.starts_with("sim:");
     let mut fewer = run.clone();
     fewer.measurements.retain(|m| !(simulated(m) && m.kernel.ends_with("/early_exit")));
-    let one = "simulator: the simulator at 32 did not take part (early_exit)";
+    let expected = "simulator: the simulator at 32 did not take part (early_exit)";
     let found = told(&side_by_side(&fewer));
-    assert!(!found.is_empty() && found.iter().all(|reason| reason == one), "{found:?}");
+    assert!(!found.is_empty() && found.iter().all(|reason| reason == expected), "{found:?}");
     fewer.measurements.retain(|m| !simulated(m));
     assert_eq!(told(&side_by_side(&fewer)), Vec::<String>::new());
     // Without CUDA there is nothing to set side by side.
@@ -286,7 +286,8 @@ fn instructions_give_the_means_where_there_are_no_sums_and_times_have_a_ratio() 
     let row = row_of(&found, "indirect_branch");
     assert_eq!((row.threads.clone(), row.threads_least), (Ok(20.0), Some(8.0)));
     assert!((row.times_ratio().unwrap() - 1.2).abs() < 1e-9);
-    let impossible = |row: &SideRow| row.differences.iter().any(|said| said.contains("no average"));
+    let impossible =
+        |row: &SideRow| row.differences.iter().any(|difference| difference.contains("no average"));
     assert!(impossible(row), "{:?}", row.differences);
     // A figure between the least and the most may be an average.
     let found = tables(8.2);

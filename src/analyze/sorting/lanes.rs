@@ -86,9 +86,9 @@ fn compare_family(
                 simulated: is_simulated(run, kernel),
                 parameters: {
                     // These stand with the name.
-                    let own = variant(kernel, baseline);
-                    let own: Vec<&str> = own.keys().map(String::as_str).collect();
-                    parameters_text(&kernel.parameters, &own)
+                    let variant = variant(kernel, baseline);
+                    let hidden: Vec<&str> = variant.keys().map(String::as_str).collect();
+                    parameters_text(&kernel.parameters, &hidden)
                 },
                 width: kernel.subgroup_width?,
                 lanes: [active_lanes_mean(baseline)?, active_lanes_mean(kernel)?],

@@ -175,8 +175,9 @@ pub fn arms_run(arms: u32, width: Width) -> f64 {
 /// The time of arms of unequal length that a subgroup of W lanes runs, in the lengths' unit:
 /// Σ length · (1 − (1 − p)^W) over arms of length and probability p.
 pub fn arms_run_unequal(arms: &[(f64, f64)], width: Width) -> f64 {
-    let one = |(length, p): &(f64, f64)| length * (1.0 - (1.0 - p).powi(width_exponent(width)));
-    arms.iter().map(one).sum()
+    let expected_length =
+        |(length, p): &(f64, f64)| length * (1.0 - (1.0 - p).powi(width_exponent(width)));
+    arms.iter().map(expected_length).sum()
 }
 
 fn width_exponent(width: Width) -> i32 {

@@ -138,12 +138,12 @@ fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
     let name = |curve: &SpeedCurve| short_name(&curve.kernel_variant()).to_owned();
     let kernels: BTreeSet<String> = curves.iter().map(name).collect();
     let row = |combination: &Vec<Option<usize>>| {
-        let of = || curves.iter().filter(|curve| places(curve) == *combination);
-        let cell = |kernel: &String| of().find(|curve| name(curve) == *kernel);
+        let alike = || curves.iter().filter(|curve| places(curve) == *combination);
+        let cell = |kernel: &String| alike().find(|curve| name(curve) == *kernel);
         let found: Vec<Option<&SpeedCurve>> = kernels.iter().map(cell).collect();
         let words = |curve: &SpeedCurve| crossover(curve).words(curve);
         let last = |curve: &SpeedCurve| Some(curve.points.last()?.1);
-        let fixed = of().next().map(|curve| &curve.fixed);
+        let fixed = alike().next().map(|curve| &curve.fixed);
         let value = |name: &&String| fixed?.get(*name).map(ToString::to_string);
         CrossoverRow {
             parameters: told.iter().map(|name| value(name).unwrap_or_default()).collect(),

@@ -172,9 +172,10 @@ fn panels(curves: &[&SpeedCurve], series: Option<&str>) -> Vec<SpeedPanel> {
     let values = series.map(|name| pick_evenly(&values_of(curves, name), CURVES_MAX));
     let drawn: Vec<&SpeedCurve> = match (series, &values) {
         (Some(name), Some(values)) => {
-            let of = |value| curves.iter().filter(move |curve| curve.fixed.get(name) == value);
+            let curves_at =
+                |value| curves.iter().filter(move |curve| curve.fixed.get(name) == value);
             // Those of kernels that have no such parameter stand beside them.
-            values.iter().map(Some).chain([None]).flat_map(of).copied().collect()
+            values.iter().map(Some).chain([None]).flat_map(curves_at).copied().collect()
         }
         _ => curves.to_vec(),
     };

@@ -218,9 +218,9 @@ fn shares_of_experts_are_those_that_separate_dispatches_counted() {
     let mut run = sorting_sweep();
     run.measurements.truncate(3);
     let names = ["moe/naive", "moe/sorted", "moe/separate"];
-    for (one, name) in run.measurements.iter_mut().zip(names) {
-        one.kernel = name.to_owned();
-        one.parameters = [
+    for (measurement, name) in run.measurements.iter_mut().zip(names) {
+        measurement.kernel = name.to_owned();
+        measurement.parameters = [
             ("n".to_owned(), Value::Integer(1024)),
             ("routing".to_owned(), Value::Name("skewed".to_owned())),
             ("top".to_owned(), Value::Integer(1)),

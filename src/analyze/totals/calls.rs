@@ -93,7 +93,7 @@ fn sum_lines<'a>(
     (sum, lines)
 }
 
-fn frame(site: Site, (own, lines): (Work, BTreeMap<u32, Work>), mut below: Vec<Frame>) -> Frame {
+fn frame(site: Site, (work, lines): (Work, BTreeMap<u32, Work>), mut below: Vec<Frame>) -> Frame {
     below.sort_by_key(|frame| std::cmp::Reverse(frame.total.subgroup_operations));
     let name = match &site.from {
         CalledFrom::One | CalledFrom::Together(_) => site.function.clone(),
@@ -106,9 +106,9 @@ fn frame(site: Site, (own, lines): (Work, BTreeMap<u32, Work>), mut below: Vec<F
     Frame {
         name,
         call: Some(site),
-        own,
+        own: work,
         lines,
-        total: below.iter().fold(own, |sum, child| sum.plus(child.total)),
+        total: below.iter().fold(work, |sum, child| sum.plus(child.total)),
         children: below,
     }
 }
@@ -303,7 +303,7 @@ impl<'a> Derived<'a> {
     /// The frame of a function, whose blocks that are executed at all have `counts`; their own where there are
     /// none.
     fn frame(&self, name: &'a str, from: CalledFrom, counts: Option<[u64; 2]>) -> Frame {
-        let of = |block: &Block| match counts {
+        let counts_of = |block: &Block| match counts {
             Some(_) if block.executions.0 == 0 => [0; 2],
             Some(counts) => counts,
             None => [block.executions.0, block.lanes.0],
@@ -318,12 +318,12 @@ impl<'a> Derived<'a> {
                         let several = self.places[callee].len() > 1;
                         let from = CalledFrom::Of(name.to_owned(), place.line, place.nth);
                         let from = if several { from } else { CalledFrom::One };
-                        below.push(self.frame(callee, from, Some(of(block))));
+                        below.push(self.frame(callee, from, Some(counts_of(block))));
                     }
                 }
             }
         }
-        let blocks = self.blocks[name].iter().map(|block| (*block, of(block)));
+        let blocks = self.blocks[name].iter().map(|block| (*block, counts_of(block)));
         frame(Site { function: name.to_owned(), from }, sum_lines(blocks), below)
     }
 

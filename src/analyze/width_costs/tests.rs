@@ -95,19 +95,23 @@ fn seeds_make_the_interval_and_only_where_they_are_of_one_launch() {
 
 #[test]
 fn sentences_say_where_64_lanes_cost_more() {
-    let said = width_sentences(&run_at_two_widths(100));
-    assert!(said.len() == 1 && said[0].starts_with("64 lanes cost as many"), "{said:?}");
-    let said = width_sentences(&run_at_two_widths(150));
-    assert!(said[0].contains("(at most 1.500 times as many, for "), "{said:?}");
+    let sentences = width_sentences(&run_at_two_widths(100));
+    assert!(
+        sentences.len() == 1 && sentences[0].starts_with("64 lanes cost as many"),
+        "{sentences:?}"
+    );
+    let sentences = width_sentences(&run_at_two_widths(150));
+    assert!(sentences[0].contains("(at most 1.500 times as many, for "), "{sentences:?}");
     let kernels: BTreeSet<String> =
         run_at_two_widths(150).measurements.into_iter().map(|counted| counted.kernel).collect();
     assert!(kernels.len() > UNNAMED_MAX, "{kernels:?}");
     assert!(
-        said[1].starts_with("By kernel, at the dearest launch and seed of each, 64 lanes "),
-        "{said:?}"
+        sentences[1].starts_with("By kernel, at the dearest launch and seed of each, 64 lanes "),
+        "{sentences:?}"
     );
-    let named = kernels.iter().filter(|kernel| said[1].contains(&format!("{kernel} (1.500×)")));
-    assert_eq!(named.count(), kernels.len().min(NAMED_MAX), "{said:?}");
+    let named =
+        kernels.iter().filter(|kernel| sentences[1].contains(&format!("{kernel} (1.500×)")));
+    assert_eq!(named.count(), kernels.len().min(NAMED_MAX), "{sentences:?}");
     let grain = GrainNote {
         parameter: "run".into(),
         words: "Arms".into(),
@@ -148,12 +152,12 @@ fn a_value_that_was_counted_at_two_sizes_is_named_once() {
             measurement
         }));
     }
-    let (words, of) = ("Arms".to_owned(), "runs of".to_owned());
-    let grain = GrainNote { parameter: "run".to_owned(), words, of, beside: BTreeMap::new() };
+    let (words, unit) = ("Arms".to_owned(), "runs of".to_owned());
+    let grain = GrainNote { parameter: "run".to_owned(), words, of: unit, beside: BTreeMap::new() };
     run.kernels.entry(kernel).or_default().grain = Some(grain);
-    let said = width_sentences(&run);
+    let sentences = width_sentences(&run);
     assert_eq!(
-        said[1],
+        sentences[1],
         "For arms, 64 lanes cost more than 32 at runs of 16 (1.500×), 32 (1.500×), 64 (1.500×)."
     );
 }
@@ -169,15 +173,15 @@ fn sentences_about_grain_are_of_the_launches_that_were_asked_for() {
     let extra = [(32.0, 1.974), (40.0, 1.25), (64.0, 1.0)];
     let extra = extra.map(|(at, ratio)| point(at, ratio, "7680", false));
     let main = [(8.0, 1.0), (32.0, 2.0), (64.0, 1.0)];
-    let of = |main: &[GrainPoint]| of_main_size(&[&extra, main].concat());
+    let choose = |main: &[GrainPoint]| of_main_size(&[&extra, main].concat());
     let asked = main.map(|(at, ratio)| point(at, ratio, "983040", true));
-    assert_eq!(of(&asked), (main.to_vec(), true));
+    assert_eq!(choose(&asked), (main.to_vec(), true));
     // Two are no axis: the others fill in, and what was asked for goes before.
-    assert_eq!(of(&asked[1..]), (vec![(32.0, 2.0), (64.0, 1.0), (40.0, 1.25)], false));
-    assert_eq!(of(&[]), (vec![(32.0, 1.974), (40.0, 1.25), (64.0, 1.0)], false));
+    assert_eq!(choose(&asked[1..]), (vec![(32.0, 2.0), (64.0, 1.0), (40.0, 1.25)], false));
+    assert_eq!(choose(&[]), (vec![(32.0, 1.974), (40.0, 1.25), (64.0, 1.0)], false));
     // Of several sizes the one of most launches.
     let once = point(32.0, 1.5, "64", true);
-    assert_eq!(of(&[&[once], &asked[..]].concat()), (main.to_vec(), true));
+    assert_eq!(choose(&[&[once], &asked[..]].concat()), (main.to_vec(), true));
     // They come before sentences that speak of more values.
     let sentence = |is_main: bool, values: usize| GrainSentence {
         is_main,
