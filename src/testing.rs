@@ -243,11 +243,11 @@ impl Profiled {
         looked.unwrap_or_else(|why| panic!("{why}"));
         let dispatches = watched.memory.iter().flat_map(|memory| &memory.dispatches);
         let text = |race: &DataRace| {
-            let [one, other] = race.sides.each_ref().map(|side| {
+            let [first, other] = race.sides.each_ref().map(|side| {
                 let does = if side.writes { "writes" } else { "reads" };
                 format!("line {} {does} `{}`", side.line, self.code(side.line))
             });
-            format!("{one}, {other}")
+            format!("{first}, {other}")
         };
         let races: Vec<String> =
             dispatches.flat_map(|dispatch| &dispatch.races).take(LINES_MAX).map(text).collect();
@@ -298,8 +298,11 @@ mod tests {
         let counted = |between: &str| profile(exchange(between)).n(256).run().unwrap();
         counted("workgroupBarrier();").assert_no_race();
         let racing = counted("");
-        let said = panicked(move || racing.assert_no_race());
-        assert!(said.contains("`tile[i] = g.x;`") && said.contains("line 7 reads"), "{said}");
+        let message = panicked(move || racing.assert_no_race());
+        assert!(
+            message.contains("`tile[i] = g.x;`") && message.contains("line 7 reads"),
+            "{message}"
+        );
     }
 
     /// Half of the lanes work.
@@ -322,18 +325,18 @@ mod tests {
         let wide = profile(HALF).n(1024).device("sim:64").run().unwrap();
         assert!(wide.subgroup_operations() < counted.subgroup_operations());
         let copy = counted.clone();
-        let said = panicked(move || copy.assert_efficiency(0.9));
-        assert!(said.contains("below 0.9") && said.contains("line 3 `if (g.x"), "{said}");
-        let said = panicked(move || counted.assert_operations_at_most(10));
-        assert!(said.contains("more than 10; most on: line 3"), "{said}");
+        let message = panicked(move || copy.assert_efficiency(0.9));
+        assert!(message.contains("below 0.9") && message.contains("line 3 `if (g.x"), "{message}");
+        let message = panicked(move || counted.assert_operations_at_most(10));
+        assert!(message.contains("more than 10; most on: line 3"), "{message}");
     }
 
     #[test]
     fn what_cannot_be_counted_says_why() {
-        let said = |request: Request| request.run().unwrap_err().to_string();
-        assert!(said(profile(HALF).device("wgpu:0")).contains("is no device of a test"));
-        assert!(said(profile(HALF).device("sim:33")).contains("is no device of a test"));
-        assert!(said(profile("fn f() {")).contains("shader.wgsl"));
-        assert!(said(profile(HALF).launch("[buffers]")).contains("launch.toml"));
+        let error_text = |request: Request| request.run().unwrap_err().to_string();
+        assert!(error_text(profile(HALF).device("wgpu:0")).contains("is no device of a test"));
+        assert!(error_text(profile(HALF).device("sim:33")).contains("is no device of a test"));
+        assert!(error_text(profile("fn f() {")).contains("shader.wgsl"));
+        assert!(error_text(profile(HALF).launch("[buffers]")).contains("launch.toml"));
     }
 }

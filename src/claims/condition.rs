@@ -50,13 +50,13 @@ fn by_device(points: &[(&Point, bool)]) -> Option<String> {
     let devices: BTreeSet<&str> = points.iter().map(|(point, _)| point.device.as_str()).collect();
     let mut told = Vec::new();
     for device in devices {
-        let own: Vec<(&Point, bool)> =
+        let on_device: Vec<(&Point, bool)> =
             points.iter().filter(|(point, _)| point.device == device).copied().collect();
-        let wanted: Vec<bool> = own.iter().map(|(_, holds)| *holds).collect();
+        let wanted: Vec<bool> = on_device.iter().map(|(_, holds)| *holds).collect();
         if wanted.iter().all(|holds| *holds) {
             told.push(format!("on {device}"));
         } else if wanted.contains(&true) {
-            let attributes = attributes(&own, &wanted, false);
+            let attributes = attributes(&on_device, &wanted, false);
             let term = one_term(&attributes, &wanted).or_else(|| two_terms(&attributes, &wanted));
             told.push(format!("{} on {device}", term?));
         }
@@ -96,18 +96,21 @@ pub(super) fn place(point: &Point) -> String {
 fn attributes(points: &[(&Point, bool)], wanted: &[bool], by_driver: bool) -> Vec<Attribute> {
     let names: BTreeSet<&String> =
         points.iter().flat_map(|(point, _)| point.parameters.keys()).collect();
-    let of = |before: &str, value: &dyn Fn(&Point) -> Option<Value>| {
+    let attribute = |before: &str, value: &dyn Fn(&Point) -> Option<Value>| {
         let values: Option<Vec<Value>> = points.iter().map(|(point, _)| value(point)).collect();
         Some(Attribute { before: before.to_owned(), values: values? })
     };
-    let mut launch =
-        vec![of(WIDTH, &|p| Some(Value::Integer(p.width.map(|width| width.lanes())?.into())))];
-    launch.extend(names.into_iter().map(|name| of(name, &|p| p.parameters.get(name).cloned())));
+    let mut launch = vec![attribute(WIDTH, &|p| {
+        Some(Value::Integer(p.width.map(|width| width.lanes())?.into()))
+    })];
+    launch.extend(
+        names.into_iter().map(|name| attribute(name, &|p| p.parameters.get(name).cloned())),
+    );
     let mut kinds = vec![
-        of("on", &|point| Some(Value::Name(point.kind.to_owned()))),
-        of("through", &|point| Some(Value::Name(point.interface.to_owned()))),
+        attribute("on", &|point| Some(Value::Name(point.kind.to_owned()))),
+        attribute("through", &|point| Some(Value::Name(point.interface.to_owned()))),
     ];
-    let device = of("on", &|point| Some(Value::Name(point.device.clone())));
+    let device = attribute("on", &|point| Some(Value::Name(point.device.clone())));
     let all = || points.iter().zip(wanted).filter(|(_, wanted)| **wanted);
     let devices: BTreeSet<&str> = all().map(|((point, _), _)| point.device.as_str()).collect();
     // Of one device nothing follows for others of its kind, and drivers of a kind write different things.
@@ -120,14 +123,14 @@ fn attributes(points: &[(&Point, bool)], wanted: &[bool], by_driver: bool) -> Ve
 impl Attribute {
     /// The terms that all wanted points meet, as tight as can be.
     fn terms(&self, wanted: &[bool]) -> Vec<Term> {
-        let of = || self.values.iter().zip(wanted).filter(|(_, wanted)| **wanted);
-        let numbers: Option<Vec<f64>> = of().map(|(value, _)| value.number()).collect();
+        let selected = || self.values.iter().zip(wanted).filter(|(_, wanted)| **wanted);
+        let numbers: Option<Vec<f64>> = selected().map(|(value, _)| value.number()).collect();
         let mut terms = Vec::new();
         if let Some(numbers) = numbers {
             terms.extend(numbers.iter().copied().reduce(f64::max).map(Term::AtMost));
             terms.extend(numbers.into_iter().reduce(f64::min).map(Term::AtLeast));
         }
-        let named: BTreeSet<String> = of().map(|(value, _)| value.to_string()).collect();
+        let named: BTreeSet<String> = selected().map(|(value, _)| value.to_string()).collect();
         if named.len() <= NAMED_MAX {
             terms.push(Term::Among(named));
         }

@@ -101,21 +101,21 @@ pub(super) fn fits(scope: &Scope, device: &Device) -> bool {
 pub(super) fn points(
     records: &[Record],
     what: &Quantity,
-    of: &Selector,
+    selector: &Selector,
     scope: &Scope,
 ) -> Vec<Point> {
-    records.iter().flat_map(|record| points_of(record, what, of, scope)).collect()
+    records.iter().flat_map(|record| points_of(record, what, selector, scope)).collect()
 }
 
-fn points_of(record: &Record, what: &Quantity, of: &Selector, scope: &Scope) -> Vec<Point> {
+fn points_of(record: &Record, what: &Quantity, selector: &Selector, scope: &Scope) -> Vec<Point> {
     if *what == Quantity::LinkCycles {
-        return link_cycles(record, of, scope);
+        return link_cycles(record, selector, scope);
     }
     let run = &record.run;
     let taken = run
         .measurements
         .iter()
-        .filter(|measurement| is_sound(measurement) && of.takes(measurement));
+        .filter(|measurement| is_sound(measurement) && selector.takes(measurement));
     let found: Vec<Point> = taken
         .filter_map(|measurement| {
             let device = run.devices.iter().find(|device| device.id == measurement.device)?;
@@ -443,11 +443,11 @@ fn differences(points: &[Point], parameter: &str) -> Vec<Point> {
 }
 
 /// Links of chains in cycles, as `analyze` works them out; their parameters are `operation` and `load`.
-fn link_cycles(record: &Record, of: &Selector, scope: &Scope) -> Vec<Point> {
+fn link_cycles(record: &Record, selector: &Selector, scope: &Scope) -> Vec<Point> {
     let mut found = Vec::new();
     for device in record.run.devices.iter().filter(|device| fits(scope, device)) {
         let here = |measurement: &&Measurement| {
-            measurement.device == device.id && measurement.kernel == of.kernel
+            measurement.device == device.id && measurement.kernel == selector.kernel
         };
         let Some(first) = record.run.measurements.iter().find(here) else { continue };
         let mut alone = record.run.clone();
@@ -466,7 +466,7 @@ fn link_cycles(record: &Record, of: &Selector, scope: &Scope) -> Vec<Point> {
             ]);
             let mut chosen = first.clone();
             chosen.parameters = parameters;
-            if of.takes(&chosen) {
+            if selector.takes(&chosen) {
                 found.push(point(record, device, &chosen, [cycles; 3]));
             }
         }

@@ -239,14 +239,14 @@ fn decide(
         let judgements = judgements(check, records, tables);
         let outcome = outcome(check, &judgements);
         let shown = representatives(judgements, is_some(check));
-        let said = |so: bool| format!("{}{}", check.says(), deciding_figure(check, &shown, so));
+        let sentence = |so: bool| format!("{}{}", check.says(), deciding_figure(check, &shown, so));
         let rank = match outcome {
             Outcome::Fails => {
-                failed.push(said(false));
+                failed.push(sentence(false));
                 0
             }
             Outcome::Where(condition) => {
-                limited.push((condition, said(false)));
+                limited.push((condition, sentence(false)));
                 1
             }
             Outcome::Undecided => {
@@ -254,7 +254,7 @@ fn decide(
                 2
             }
             Outcome::Holds => {
-                held.push(said(true));
+                held.push(sentence(true));
                 3
             }
         };
@@ -270,19 +270,23 @@ fn decide(
         let mut conditions: Vec<String> =
             limited.iter().map(|(condition, _)| condition.clone()).collect();
         conditions.dedup();
-        let said: Vec<String> =
-            limited.iter().map(|(_, said)| format!("elsewhere not: {said}")).collect();
-        return (Verdict::HoldsOnlyWhere(join_conditions(&conditions)), reason(&said), figures);
+        let sentences: Vec<String> =
+            limited.iter().map(|(_, sentence)| format!("elsewhere not: {sentence}")).collect();
+        return (
+            Verdict::HoldsOnlyWhere(join_conditions(&conditions)),
+            reason(&sentences),
+            figures,
+        );
     }
     if !open.is_empty() {
         open.dedup();
         let needed = open.join("; ");
-        let said = if held.is_empty() {
+        let explanation = if held.is_empty() {
             needed.clone()
         } else {
             format!("{needed}; so far: {}", reason(&held))
         };
-        return (Verdict::NotTestable(needed), said, figures);
+        return (Verdict::NotTestable(needed), explanation, figures);
     }
     (Verdict::Holds, reason(&held), figures)
 }
@@ -544,7 +548,7 @@ fn repeat(point: &Point) -> String {
         }
     }
     let axis = |(name, values): (&str, Vec<String>)| match values.as_slice() {
-        [one] => format!(" -a {name}={one}"),
+        [value] => format!(" -a {name}={value}"),
         _ => format!(" -a '{name}=[{}]'", values.join(",")),
     };
     let axes: String = axes.into_iter().map(axis).collect();
@@ -560,13 +564,13 @@ fn ratio_limits(check: &RatioCheck, names: &Names) -> Option<Limits> {
 
 /// Each point over those of the same record and device that agree in every parameter that both have, but for those
 /// that both selectors fix.
-fn ratios(above: Vec<Point>, below: &[Point], of: (&Selector, &Selector)) -> Vec<Point> {
+fn ratios(above: Vec<Point>, below: &[Point], selectors: (&Selector, &Selector)) -> Vec<Point> {
     let joined = |a: &Point, b: &Point| {
         a.record == b.record
             && a.device_id == b.device_id
             && a.width == b.width
             && a.parameters.iter().all(|(name, value)| {
-                let fixed = of.0.fixes(name) && of.1.fixes(name);
+                let fixed = selectors.0.fixes(name) && selectors.1.fixes(name);
                 fixed || b.parameters.get(name).is_none_or(|other| same(value, other))
             })
     };
@@ -736,15 +740,15 @@ fn judge_occupancy(check: &OccupancyCheck) -> Vec<Judgement> {
 /// Whether a table's row says what is claimed.
 fn words_of_table(check: &Fact, wanted: &str, table: &FactTable) -> Option<Judgement> {
     let row = table.rows.iter().find(|cells| cells.starts_with(&check.row))?;
-    let said = row.get(check.column)?;
-    let so = said == wanted;
+    let cell = row.get(check.column)?;
+    let so = cell == wanted;
     let value = f64::from(u8::from(so));
     let mut judgement = plain(
         &check.says,
         value,
         1.0,
         0.0,
-        &format!("{}: {said}", check.row.join(",")),
+        &format!("{}: {cell}", check.row.join(",")),
         &table.name,
     );
     judgement.figure.expected = format!("`{wanted}`");
@@ -762,13 +766,13 @@ fn facts(check: &Fact, tables: &[FactTable]) -> Vec<Judgement> {
             let row = table.rows.iter().find(|cells| cells.starts_with(row))?;
             row.get(check.column)?.trim().parse::<f64>().ok()
         };
-        let own = match &check.less {
+        let above = match &check.less {
             Some(less) => figure(&check.row).zip(figure(less)).map(|(a, b)| a - b),
             None => figure(&check.row),
         };
         let value = match &check.over {
-            Some(over) => own.zip(figure(over)).map(|(a, b)| a / b),
-            None => own,
+            Some(over) => above.zip(figure(over)).map(|(a, b)| a / b),
+            None => above,
         };
         let Some(value) = value else { continue };
         let formula = |limit: Option<f64>| limit.map(Formula::Real);

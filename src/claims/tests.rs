@@ -99,12 +99,12 @@ fn counted(name: &str, value: f64) -> Counter {
 /// A measurement of which a quantity has a value.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "planted figures")]
 #[expect(clippy::too_many_lines, reason = "a case for each quantity")]
-fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement {
+fn planted(run: &Run, selector: &Selector, what: &Quantity, value: f64) -> Measurement {
     const MANY: f64 = 1e7;
     let mut copy = pattern().measurements[0].clone();
     copy.device.clone_from(&run.devices[0].id);
-    copy.kernel.clone_from(&of.kernel);
-    copy.parameters = parameters_of(of);
+    copy.kernel.clone_from(&selector.kernel);
+    copy.parameters = parameters_of(selector);
     copy.subgroup_width = run.devices[0].subgroup_width_run;
     (copy.status, copy.output) = (Status::Ok, Output::Verified);
     copy.dispatches.truncate(1);
@@ -252,25 +252,26 @@ fn tried(check: &Check, holds: bool) -> Verdict {
     let pick = usize::from(!holds);
     let width = width_of(&check.selectors());
     let mut run = check.scope().map_or_else(|| pattern().clone(), |scope| run_on(scope, width));
-    let names = |of: &Selector| evidence::names(&parameters_of(of), Width::new(width).ok());
+    let names =
+        |selector: &Selector| evidence::names(&parameters_of(selector), Width::new(width).ok());
     let number = |limit: &Option<Formula>, names: &Names| {
         limit.as_ref().map(|limit| formula::evaluate(limit, names).unwrap())
     };
     let mut tables = Vec::new();
     match check {
         Check::Bound(Bound { what, of, min, max, .. }) => {
-            for of in &each_of(of, what) {
-                let names = names(of);
+            for selector in &each_of(of, what) {
+                let names = names(selector);
                 let value = values(number(min, &names), number(max, &names), None, 0.0)[pick];
                 // Times are planted in microseconds.
                 let unit = if *what == Quantity::Time { 1000.0 } else { 1.0 };
-                plant(&mut run, of, what, value / unit);
+                plant(&mut run, selector, what, value / unit);
             }
         }
         Check::Equality(Equality { what, of, to, within, .. }) => {
-            for of in &each_of(of, what) {
-                let to = formula::evaluate(to, &names(of)).unwrap();
-                plant(&mut run, of, what, values(None, None, Some(to), *within)[pick]);
+            for selector in &each_of(of, what) {
+                let to = formula::evaluate(to, &names(selector)).unwrap();
+                plant(&mut run, selector, what, values(None, None, Some(to), *within)[pick]);
             }
         }
         Check::Ratio(RatioCheck { what, of, over, min, max, to, within, .. }) => {
@@ -280,17 +281,17 @@ fn tried(check: &Check, holds: bool) -> Verdict {
                 let more = of.conditions.iter().filter(|condition| condition.name == *along);
                 over.conditions.extend(more.cloned());
             }
-            for of in &each_of(of, what) {
+            for selector in &each_of(of, what) {
                 for over in &each_of(&over, what) {
                     let begun = run.measurements.len();
-                    let names = names(of);
+                    let names = names(selector);
                     let to = number(to, &names);
                     let value = values(number(min, &names), number(max, &names), to, *within)[pick];
                     // Executions are whole.
                     let unit = if *what == Quantity::MachineExecuted { 1e4 } else { 1.0 };
-                    plant(&mut run, of, what, value * unit);
+                    plant(&mut run, selector, what, value * unit);
                     plant(&mut run, over, what, unit);
-                    joined_alike(&mut run.measurements[begun..], of, over, None);
+                    joined_alike(&mut run.measurements[begun..], selector, over, None);
                 }
             }
         }
@@ -307,21 +308,21 @@ fn tried(check: &Check, holds: bool) -> Verdict {
             // As many values as are named; the last goes on as the third does.
             let last = rising[2];
             let figures = rising.into_iter().chain(std::iter::repeat(last));
-            for of in &each_of(of, what) {
+            for selector in &each_of(of, what) {
                 let begun = run.measurements.len();
                 for (value, at) in figures.clone().zip(&along_values) {
-                    let mut at_point = |of: &Selector, value| {
-                        plant(&mut run, of, what, value);
+                    let mut at_point = |selector: &Selector, value| {
+                        plant(&mut run, selector, what, value);
                         let measurement = run.measurements.last_mut().unwrap();
                         measurement.parameters.insert(along.clone(), at.clone());
                     };
-                    at_point(of, value);
+                    at_point(selector, value);
                     if let Some(over) = over {
                         at_point(over, 1.0);
                     }
                 }
                 if let Some(over) = over {
-                    joined_alike(&mut run.measurements[begun..], of, over, Some(along));
+                    joined_alike(&mut run.measurements[begun..], selector, over, Some(along));
                 }
             }
         }
@@ -330,8 +331,8 @@ fn tried(check: &Check, holds: bool) -> Verdict {
             let tolerance = within.map(|within| Tolerance { absolute: 0.0, relative: within });
             run.kernels
                 .insert(of.kernel.clone(), KernelNote { tolerance, ..KernelNote::default() });
-            for of in &each_of(of, &Quantity::Time) {
-                plant(&mut run, of, &Quantity::Time, 1.0);
+            for selector in &each_of(of, &Quantity::Time) {
+                plant(&mut run, selector, &Quantity::Time, 1.0);
                 let output = if right { Output::Verified } else { Output::Mismatch };
                 run.measurements.last_mut().unwrap().output = output;
             }
@@ -392,45 +393,45 @@ fn tried_alone(check: &Check, holds: bool) -> Verdict {
 /// Gives both launches of a ratio the same values of what only one of their selectors names, as one sweep would.
 fn joined_alike(
     measurements: &mut [Measurement],
-    of: &Selector,
+    selector: &Selector,
     over: &Selector,
     along: Option<&String>,
 ) {
-    let (chosen, others) = (parameters_of(of), parameters_of(over));
+    let (chosen, others) = (parameters_of(selector), parameters_of(over));
     for measurement in measurements {
-        for condition in of.conditions.iter().chain(&over.conditions) {
+        for condition in selector.conditions.iter().chain(&over.conditions) {
             let name = &condition.name;
-            if name == WIDTH || along == Some(name) || (of.fixes(name) && over.fixes(name)) {
+            if name == WIDTH || along == Some(name) || (selector.fixes(name) && over.fixes(name)) {
                 continue;
             }
             let names = |selector: &Selector| selector.conditions.iter().any(|c| c.name == *name);
-            let value = if names(of) { &chosen[name] } else { &others[name] };
+            let value = if names(selector) { &chosen[name] } else { &others[name] };
             measurement.parameters.insert(name.clone(), value.clone());
         }
     }
 }
 
 /// Adds what a quantity is read from; a slope is two launches, one a parameter's double.
-fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
+fn plant(run: &mut Run, selector: &Selector, what: &Quantity, value: f64) {
     match what {
         Quantity::Width => {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a width")]
             let width = Width::new((value as u32).next_power_of_two().min(64)).ok();
             run.devices[0].subgroup_width_run = width;
-            let mut copy = planted(run, of, &Quantity::Time, 1.0);
+            let mut copy = planted(run, selector, &Quantity::Time, 1.0);
             copy.subgroup_width = width;
             run.measurements.push(copy);
         }
         Quantity::LanesInOrder => {
             run.devices[0].lane_is_local_index_mod_width = Some(value == 1.0);
-            run.measurements.push(planted(run, of, &Quantity::Time, 1.0));
+            run.measurements.push(planted(run, selector, &Quantity::Time, 1.0));
         }
-        Quantity::LinkCycles => plant_chains(run, of, value),
+        Quantity::LinkCycles => plant_chains(run, selector, value),
         Quantity::TimePer(parameter) => {
-            let named = of.conditions.iter().find(|condition| condition.name == *parameter);
+            let named = selector.conditions.iter().find(|condition| condition.name == *parameter);
             let usual = || vec![Value::Integer(1000), Value::Integer(5000)];
             for at in named.map_or_else(usual, |condition| condition.values.clone()) {
-                let mut copy = planted(run, of, what, 1.0);
+                let mut copy = planted(run, selector, what, 1.0);
                 let ns = value * at.number().unwrap();
                 copy.parameters.insert(parameter.clone(), at);
                 let time = copy.time.as_mut().unwrap();
@@ -439,17 +440,17 @@ fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
             }
         }
         Quantity::TimeBeyond(parameter) => {
-            let named = of.conditions.iter().find(|condition| condition.name == *parameter);
+            let named = selector.conditions.iter().find(|condition| condition.name == *parameter);
             // At the least value nothing but a launch.
             for (index, at) in named.unwrap().values.iter().enumerate() {
                 let more = if index == 0 { 0.0 } else { value };
-                let mut copy = planted(run, of, what, 1.0 + more);
+                let mut copy = planted(run, selector, what, 1.0 + more);
                 copy.parameters.insert(parameter.clone(), at.clone());
                 run.measurements.push(copy);
             }
         }
         _ => {
-            let copy = planted(run, of, what, value);
+            let copy = planted(run, selector, what, value);
             run.measurements.push(copy);
         }
     }
@@ -457,18 +458,18 @@ fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
 
 /// Adds chains of an operation whose link takes so many cycles, and those of the clock: eight cycles of a nanosecond
 /// each for 1,024 multiply-adds, of which a core of the device does 128 a cycle.
-fn plant_chains(run: &mut Run, of: &Selector, cycles: f64) {
+fn plant_chains(run: &mut Run, selector: &Selector, cycles: f64) {
     const TICK_NS: f64 = 0.001;
     run.devices[0].name = "NVIDIA H200".to_owned();
     run.devices[0].timestamp_period_ns = Some(TICK_NS);
-    let named = |name: &str| parameters_of(of)[name].clone();
+    let named = |name: &str| parameters_of(selector)[name].clone();
     let alone = named("load") == Value::Name("alone".to_owned());
     let unit = Value::Name("multiply_add".to_owned());
     let chains =
         [(named("operation"), if alone { 1 } else { 2112 }, 32, cycles), (unit, 1, 1024, 8.0)];
     for (operation, workgroups, size, link_ns) in chains {
         for links in [1024_u32, 4096] {
-            let mut copy = planted(run, of, &Quantity::Time, 1.0);
+            let mut copy = planted(run, selector, &Quantity::Time, 1.0);
             copy.parameters = [
                 ("operation", operation.clone()),
                 ("links", Value::Integer(links.into())),
@@ -614,10 +615,10 @@ fn the_condition_is_what_tells_points_apart() {
         "is = 'equality'\nsays = 'lanes'\nwhat = 'lanes:arm'\nof = 'f/k'\nto = 'W'\nwithin = 0.01",
     )
     .unwrap();
-    let of = &check.selectors()[0].clone();
+    let selector = &check.selectors()[0].clone();
     let records = [(16, 16.0), (32, 32.0), (64, 32.0), (128, 64.0)].map(|(width, lanes)| {
         let mut run = run_on(&Scope::default(), width);
-        plant(&mut run, of, &Quantity::BlockLanes("arm".to_owned()), lanes);
+        plant(&mut run, selector, &Quantity::BlockLanes("arm".to_owned()), lanes);
         Record { name: width.to_string(), run }
     });
     let claim = Claim { checks: vec![check], ..any_claim() };
@@ -634,12 +635,12 @@ fn judged_at(points: &[(&str, u32, i64, f64)]) -> Judged {
     let check: Check =
         toml::from_str("is = 'bound'\nsays = 'lanes'\nwhat = 'lanes:arm'\nof = 'f/k'\nmax = 12")
             .unwrap();
-    let of = &check.selectors()[0].clone();
+    let selector = &check.selectors()[0].clone();
     let record = |(index, (device, width, n, lanes)): (usize, &(&str, u32, i64, f64))| {
         let mut run = run_on(&Scope::default(), *width);
         run.devices[0].name = (*device).to_owned();
         run.devices[0].cpu_driver = *device == "llvmpipe";
-        plant(&mut run, of, &Quantity::BlockLanes("arm".to_owned()), *lanes);
+        plant(&mut run, selector, &Quantity::BlockLanes("arm".to_owned()), *lanes);
         run.measurements[0].parameters = [("n".to_owned(), Value::Integer(*n))].into();
         Record { name: index.to_string(), run }
     };
@@ -683,10 +684,10 @@ fn of_several_conditions_each_says_that_it_is_of_another_figure() {
             format!("is = 'bound'\nsays = 'lanes'\nwhat = 'lanes:arm'\nof = 'f/k'\nmax = {max}");
         toml::from_str(&text).unwrap()
     };
-    let of = check(8).selectors()[0].clone();
+    let selector = check(8).selectors()[0].clone();
     let records = [(1, 4.0), (2, 12.0), (3, 20.0)].map(|(n, lanes)| {
         let mut run = run_on(&Scope::default(), 32);
-        plant(&mut run, &of, &Quantity::BlockLanes("arm".to_owned()), lanes);
+        plant(&mut run, &selector, &Quantity::BlockLanes("arm".to_owned()), lanes);
         run.measurements[0].parameters = [("n".to_owned(), Value::Integer(n))].into();
         Record { name: n.to_string(), run }
     });
@@ -702,7 +703,7 @@ fn point<const N: usize>(value: f64, parameters: [(&str, i64); N]) -> Point {
         low: value,
         high: value,
         width: None,
-        parameters: parameters.map(|(name, of)| (name.to_owned(), Value::Integer(of))).into(),
+        parameters: parameters.map(|(name, value)| (name.to_owned(), Value::Integer(value))).into(),
         device: "A".to_owned(),
         device_id: "wgpu:0".to_owned(),
         code: String::new(),
@@ -780,30 +781,32 @@ fn check_pair(claims: [&Claim; 2], verdicts: [&Verdict; 2]) {
             &[],
         )
     });
-    for (one, verdict) in judged.iter_mut().zip(verdicts) {
-        one.verdict = verdict.clone();
+    for (claim, verdict) in judged.iter_mut().zip(verdicts) {
+        claim.verdict = verdict.clone();
     }
     pair::pair(&mut judged);
-    let [(first, said), (second, again)] =
-        judged.each_ref().map(|one| (one.claim.id.as_str(), one.pairs[0].says.as_str()));
-    assert_eq!(said, again, "both claims say the same");
-    assert!(said.contains(first) && said.contains(second), "{said}");
-    let supports = |id: &str| said.starts_with(&format!("The records support {id}, which holds"));
+    let [(first, sentence), (second, again)] =
+        judged.each_ref().map(|claim| (claim.claim.id.as_str(), claim.pairs[0].says.as_str()));
+    assert_eq!(sentence, again, "both claims say the same");
+    assert!(sentence.contains(first) && sentence.contains(second), "{sentence}");
+    let supports =
+        |id: &str| sentence.starts_with(&format!("The records support {id}, which holds"));
     let only = |verdict: &Verdict| matches!(verdict, Verdict::HoldsOnlyWhere(_));
     let is_open = |verdict: &Verdict| matches!(verdict, Verdict::NotTestable(_));
     let expected = match verdicts {
-        [a, b] if is_open(a) || is_open(b) => said.contains("do not decide between"),
-        [Verdict::Contradicted, Verdict::Contradicted] => said.contains("neither"),
+        [a, b] if is_open(a) || is_open(b) => sentence.contains("do not decide between"),
+        [Verdict::Contradicted, Verdict::Contradicted] => sentence.contains("neither"),
         [_, Verdict::Contradicted] => supports(first),
         [Verdict::Contradicted, _] => supports(second),
-        [a, b] if only(a) && only(b) => said.contains("both only under conditions"),
+        [a, b] if only(a) && only(b) => sentence.contains("both only under conditions"),
         [a, b] if only(a) || only(b) => {
             let throughout = if only(a) { second } else { first };
-            said.contains(&format!("support {throughout} throughout")) && said.contains("W ≤ 32")
+            sentence.contains(&format!("support {throughout} throughout"))
+                && sentence.contains("W ≤ 32")
         }
-        _ => said.contains("support both"),
+        _ => sentence.contains("support both"),
     };
-    assert!(expected, "{verdicts:?}: {said}");
+    assert!(expected, "{verdicts:?}: {sentence}");
 }
 
 #[test]
@@ -817,8 +820,8 @@ fn a_time_beyond_the_least_has_no_launch_in_it() {
     // Two launches in place of one, and then the same for each element, but for four of them.
     for (kernel, launch, at_four) in [("f/one", 3.0, 4.0), ("f/two", 6.0, 8.0)] {
         for (n, work) in [(1, 1.0), (2, 2.0), (4, at_four)] {
-            let of = Selector::try_from(format!("{kernel} n={n}")).unwrap();
-            plant(&mut run, &of, &Quantity::Time, launch + work);
+            let selector = Selector::try_from(format!("{kernel} n={n}")).unwrap();
+            plant(&mut run, &selector, &Quantity::Time, launch + work);
         }
     }
     let claim = Claim { checks: vec![check], ..any_claim() };
@@ -832,8 +835,8 @@ fn a_time_beyond_the_least_has_no_launch_in_it() {
 fn guarded_instructions_are_told_from_others_of_their_kind() {
     let count = |words: &str, guarded: bool| {
         let mut run = run_on(&Scope::default(), 32);
-        let of = Selector::try_from("f/k".to_owned()).unwrap();
-        plant(&mut run, &of, &Quantity::MachineMatching("FFMA".to_owned()), 3.0);
+        let selector = Selector::try_from("f/k".to_owned()).unwrap();
+        plant(&mut run, &selector, &Quantity::MachineMatching("FFMA".to_owned()), 3.0);
         if !guarded {
             let code = run.measurements[0].dispatches[0].machine_code.as_mut().unwrap();
             for instruction in &mut code.instructions {
@@ -842,7 +845,7 @@ fn guarded_instructions_are_told_from_others_of_their_kind() {
         }
         let record = Record { name: "planted".to_owned(), run };
         let what = Quantity::MachineMatching(words.to_owned());
-        evidence::points(&[record], &what, &of, &Scope::default())[0].value
+        evidence::points(&[record], &what, &selector, &Scope::default())[0].value
     };
     assert_eq!((count("FFMA", true), count("FFMA", false)), (3.0, 3.0));
     assert_eq!((count("@FFMA", true), count("@FFMA", false)), (3.0, 0.0));
@@ -854,9 +857,9 @@ fn a_time_whose_interval_crosses_a_limit_decides_nothing() {
         "is = 'bound'\nsays = 'time'\nwhat = 'time'\nof = 'f/k'\nmax = 1000\non = 'gpu'",
     )
     .unwrap();
-    let of = &check.selectors()[0].clone();
+    let selector = &check.selectors()[0].clone();
     let mut run = run_on(&Scope::default(), 32);
-    plant(&mut run, of, &Quantity::Time, 1.0);
+    plant(&mut run, selector, &Quantity::Time, 1.0);
     let claim = Claim { checks: vec![check], ..any_claim() };
     let judged = judge(&claim, &[Record { name: "planted".to_owned(), run }], &[]);
     assert_eq!(judged.figures[0].as_claimed, None);
@@ -868,9 +871,9 @@ fn what_repeats_a_figure_of_counters_asks_for_them() {
     let repeat = |what: &str| {
         let check = format!("is = 'bound'\nsays = 'x'\nwhat = '{what}'\nof = 'f/k'\nmax = 1000");
         let check: Check = toml::from_str(&check).unwrap();
-        let of = &check.selectors()[0].clone();
+        let selector = &check.selectors()[0].clone();
         let mut run = run_on(&Scope::default(), 32);
-        plant(&mut run, of, check.quantity().unwrap(), 1.0);
+        plant(&mut run, selector, check.quantity().unwrap(), 1.0);
         let claim = Claim { checks: vec![check], ..any_claim() };
         let judged = judge(&claim, &[Record { name: "planted".to_owned(), run }], &[]);
         judged.figures[0].repeat.ends_with(" --counters")

@@ -359,7 +359,7 @@ fn card_text(row: &Advice, look: Look) -> String {
         .map(|(width, share)| format!("; {} at {width} lanes", text::percent(*share)))
         .collect();
     let saved = match row.saved_alone {
-        0 => row.modelled.as_ref().map_or_else(String::new, |said| format!(": {said}")),
+        0 => row.modelled.as_ref().map_or_else(String::new, |words| format!(": {words}")),
         _ => format!(
             " saves {} subgroup operations ({}{})",
             grouped_text(row.saved_operations),
@@ -367,11 +367,11 @@ fn card_text(row: &Advice, look: Look) -> String {
             widths.concat()
         ),
     };
-    let said = fold(&format!("line {}: {name}{saved}", row.line), "  ", look.columns);
+    let heading = fold(&format!("line {}: {name}{saved}", row.line), "  ", look.columns);
     let proof = format!("{} {}", row.reason, row.rule.remedy());
     format!(
         "{}\n{}\n{}\n",
-        said.replacen(name, &look.paint(orange().bold(), name), 1),
+        heading.replacen(name, &look.paint(orange().bold(), name), 1),
         fold(&visible(&row.sentence), "    ", look.columns),
         look.faint(&fold(&visible(&proof), "    ", look.columns))
     )

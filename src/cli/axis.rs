@@ -140,11 +140,11 @@ mod tests {
     fn shown(axes: &[&str]) -> Result<Vec<String>, String> {
         let axes: Vec<String> = axes.iter().map(|axis| (*axis).to_owned()).collect();
         let points = points(&axes).map_err(|error| error.to_string())?;
-        let one = |point: &BTreeMap<String, Value>| {
+        let point_text = |point: &BTreeMap<String, Value>| {
             let pairs: Vec<String> = point.iter().map(|(k, v)| format!("{k}={v}")).collect();
             pairs.join(" ")
         };
-        Ok(points.iter().map(one).collect())
+        Ok(points.iter().map(point_text).collect())
     }
 
     #[test]

@@ -134,8 +134,8 @@ pub(super) fn read(
     let bytes = store::read_file(&path, note.bytes.min(FILE_BYTES_MAX));
     let bytes = bytes.map_err(|error| format!("`{name}` cannot be read: {error}"))?;
     if bytes.len() as u64 != note.bytes {
-        let (found, said) = (bytes.len(), note.bytes);
-        return Err(format!("`{name}` has {found} bytes, and the launch file says {said}"));
+        let (found, expected) = (bytes.len(), note.bytes);
+        return Err(format!("`{name}` has {found} bytes, and the launch file says {expected}"));
     }
     if sha256_bytes(&bytes) != note.sha256 {
         return Err(format!("`{name}` is not what was captured: its SHA-256 is another"));

@@ -177,7 +177,7 @@ fn launches_of(check: &Check) -> Vec<Asked> {
         matches!(word, ScopeWord::Gpu | ScopeWord::Nvidia | ScopeWord::Amd | ScopeWord::Cuda)
     };
     let counters = check.quantity().is_some_and(Quantity::needs_counters);
-    let of = if counters {
+    let asked_of = if counters {
         AskedOf::Counters
     } else if words.iter().any(gpu) {
         AskedOf::Gpus
@@ -193,7 +193,13 @@ fn launches_of(check: &Check) -> Vec<Asked> {
         let own_points = check.quantity() == Some(&Quantity::LinkCycles);
         let kernel = selector.kernel.clone();
         if own_points {
-            launches.push(Asked { kernel, point: BTreeMap::new(), own_points, of, counters });
+            launches.push(Asked {
+                kernel,
+                point: BTreeMap::new(),
+                own_points,
+                of: asked_of,
+                counters,
+            });
             continue;
         }
         // What only the other selector of a ratio names is joined, and so both sides need it.
@@ -215,7 +221,8 @@ fn launches_of(check: &Check) -> Vec<Asked> {
                 .collect();
         }
         points.dedup();
-        let asked = |point| Asked { kernel: kernel.clone(), point, own_points, of, counters };
+        let asked =
+            |point| Asked { kernel: kernel.clone(), point, own_points, of: asked_of, counters };
         launches.extend(points.into_iter().map(asked));
     }
     launches
@@ -347,12 +354,12 @@ mod tests {
 
     #[test]
     fn groups_that_share_a_launch_are_measured_side_by_side_and_each_launch_once() {
-        let asked = |kernel: &str, n: i64, of| Asked {
+        let asked = |kernel: &str, n: i64, asked_of| Asked {
             kernel: kernel.to_owned(),
             point: [("n".to_owned(), Value::Integer(n))].into(),
             own_points: false,
-            of,
-            counters: of == AskedOf::Counters,
+            of: asked_of,
+            counters: asked_of == AskedOf::Counters,
         };
         let groups = [
             vec![asked("f/a", 1, AskedOf::Timed), asked("f/b", 1, AskedOf::Timed)],

@@ -143,9 +143,11 @@ fn profile_both(arguments: &CompareArguments, catalogue: &Catalogue) -> Result<S
             a.measurements.push(first.clone());
             b.measurements.push(second.clone());
             // The record has both: their names may be the same.
-            for (index, (side, one)) in [("A", first), ("B", second)].into_iter().enumerate() {
-                let kernel = format!("{} ({side})", one.kernel);
-                watch.replace(measured + index, &Measurement { kernel, ..one.clone() });
+            for (index, (side, measurement)) in
+                [("A", first), ("B", second)].into_iter().enumerate()
+            {
+                let kernel = format!("{} ({side})", measurement.kernel);
+                watch.replace(measured + index, &Measurement { kernel, ..measurement.clone() });
             }
         }
         if watch.has_failed() {

@@ -179,8 +179,8 @@ impl Available {
 
     /// What a back end lists; `None` if it was not asked.
     pub(crate) fn listing(&self, back_end: &BackEnd) -> Option<&Listing> {
-        let mut of = self.listings();
-        of.find(|(asked, _)| asked.prefix == back_end.prefix).map(|(_, listing)| listing)
+        let mut listings = self.listings();
+        listings.find(|(asked, _)| asked.prefix == back_end.prefix).map(|(_, listing)| listing)
     }
 
     /// What each back end lists that was asked.
@@ -223,8 +223,8 @@ impl Available {
 
     /// The devices of a back end that work.
     fn find_choices(&self, back_end: &'static BackEnd) -> Vec<Choice> {
-        let mut of = self.listings.iter();
-        let asked = of.find(|(asked, ..)| asked.prefix == back_end.prefix);
+        let mut listings = self.listings.iter();
+        let asked = listings.find(|(asked, ..)| asked.prefix == back_end.prefix);
         let Some((_, listing, lister)) = asked else { return Vec::new() };
         let choice = |listed| Choice::from_listed(back_end, listing, listed, lister);
         listing.devices.iter().filter_map(choice).collect()
@@ -578,21 +578,25 @@ mod tests {
     #[test]
     fn why_no_adapter_is_used_is_said_with_the_way_to_use_one() {
         let mut available = available();
-        let said = |available: &Available, asked| remarks(available, &[], asked).join(" ");
-        assert!(said(&available, true).contains("only simulators were named"));
+        let remarks_text = |available: &Available, asked| remarks(available, &[], asked).join(" ");
+        assert!(remarks_text(&available, true).contains("only simulators were named"));
         // The first GPU of the list goes; what is left runs on the processor.
         available.listings[0].1.devices.remove(1);
         let words =
             "there is no GPU (llvmpipe is a driver for the processor; --device wgpu:1 uses it)";
-        assert!(said(&available, false).contains(words), "{}", said(&available, false));
+        assert!(
+            remarks_text(&available, false).contains(words),
+            "{}",
+            remarks_text(&available, false)
+        );
         available.listings[0].1.devices.pop();
-        assert!(said(&available, false).contains("none of those that are here works"));
+        assert!(remarks_text(&available, false).contains("none of those that are here works"));
         assert!(!available.lacks_adapters());
         available.listings[0].1.devices.clear();
         assert!(available.lacks_adapters());
         available.listings.clear();
         assert!(!available.lacks_adapters());
-        let nothing = said(&available, false);
+        let nothing = remarks_text(&available, false);
         assert!(nothing.contains("there is none.") && nothing.contains("To get a Vulkan driver"));
     }
 

@@ -71,7 +71,7 @@ impl Executes {
     fn ask() -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for choice in devices::surveyed() {
-            if all.iter().all(|one| one.back_end.prefix != choice.back_end.prefix) {
+            if all.iter().all(|examined| examined.back_end.prefix != choice.back_end.prefix) {
                 let opened = choice.worker(&OpenOptions::usual(None), SILENCE_MAX);
                 let device = opened.map(|runner| runner.device().clone());
                 all.push(Self { back_end: choice.back_end, device });
@@ -132,8 +132,8 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
                 Places::Form { .. } => {}
             }
         }
-        for one in &executes {
-            document[one.back_end.prefix] = one.describe();
+        for executor in &executes {
+            document[executor.back_end.prefix] = executor.describe();
         }
         serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         writeln!(out)?;
@@ -197,8 +197,13 @@ fn show(
     for (back_end, listing) in available.listings().filter(|(_, listing)| listing.path.is_some()) {
         writeln!(out, "{}:\n{}\n", back_end.name, fold(&listing.summary(back_end), "  ", columns))?;
     }
-    for one in executes {
-        writeln!(out, "{}:\n{}\n", one.back_end.name, fold(&one.summary(), "  ", columns))?;
+    for executor in executes {
+        writeln!(
+            out,
+            "{}:\n{}\n",
+            executor.back_end.name,
+            fold(&executor.summary(), "  ", columns)
+        )?;
     }
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
     write!(out, "{}", present::devices(&devices).to_screen(columns))?;
@@ -318,7 +323,7 @@ mod tests {
             name: name.to_owned(),
             question: "Does a loop that lanes leave one by one count each turn's lanes?".to_owned(),
             construct: Construct::Loop,
-            differences: differences.iter().map(|&one| one.to_owned()).collect(),
+            differences: differences.iter().map(|&difference| difference.to_owned()).collect(),
             executions_right: differences.is_empty(),
             lanes_right: true,
             blocks_compared: 3,
@@ -360,16 +365,18 @@ mod tests {
 
     #[test]
     fn what_executes_machine_code_is_told_in_json() {
-        let said: Vec<_> = executes().iter().map(Executes::describe).collect();
-        let of = |field: &str| said.iter().map(|one| one[field].clone()).collect::<Vec<_>>();
-        assert_eq!(of("compiles"), [true, false, false]);
+        let described: Vec<_> = executes().iter().map(Executes::describe).collect();
+        let values = |field: &str| {
+            described.iter().map(|executor| executor[field].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(values("compiles"), [true, false, false]);
         let driver = "radv Mesa 0.0";
         assert_eq!(
-            of("driver"),
+            values("driver"),
             [json!(driver), json!(format!("{driver}, brought with lanescope")), json!(null)]
         );
-        assert_eq!(of("error")[..2], [json!(null), json!("there is no Vulkan library")]);
-        assert!(of("error")[2].to_string().contains("the driver ended its process"));
+        assert_eq!(values("error")[..2], [json!(null), json!("there is no Vulkan library")]);
+        assert!(values("error")[2].to_string().contains("the driver ended its process"));
     }
 
     #[test]

@@ -111,11 +111,11 @@ mod tests {
             ("// one\n  #import bevy_pbr::view", "x:2: `#import` is a preprocessor's"),
             ("#ifdef A\n#endif", "x:1: `#ifdef`"),
         ] {
-            let said = text("x", given).expect(given);
-            assert!(said.contains(words), "{given}: {said}");
+            let hint = text("x", given).expect(given);
+            assert!(hint.contains(words), "{given}: {hint}");
         }
         assert_eq!(text("x", "fn main() { let = 3; }"), None);
-        assert!(text("x.comp", "void main() {}").is_some_and(|said| said.contains("is GLSL")));
+        assert!(text("x.comp", "void main() {}").is_some_and(|hint| hint.contains("is GLSL")));
     }
 
     #[test]
@@ -130,8 +130,8 @@ mod tests {
             ("c/launch.toml", "[capture]\nshader = \"s\"", "`lanescope profile c`"),
             ("launch.toml", "[capture]", "`lanescope profile .`"),
         ] {
-            let said = toml(Path::new(file), text, is_file).expect(file);
-            assert!(said.starts_with(file) && said.contains(command), "{file}: {said}");
+            let hint = toml(Path::new(file), text, is_file).expect(file);
+            assert!(hint.starts_with(file) && hint.contains(command), "{file}: {hint}");
         }
         assert_eq!(toml(Path::new("a/blur.wgsl"), "", is_file), None);
     }

@@ -238,7 +238,7 @@ fn nobody_has(name: &str, kernels: &[&Kernel]) -> String {
         .collect();
     let hint = near_matches(name, known.iter().copied());
     let (who, has) = match kernels {
-        [one] => (format!("{} has no such parameter", one.id), "it has"),
+        [kernel] => (format!("{} has no such parameter", kernel.id), "it has"),
         _ => ("no chosen kernel has such a parameter".to_owned(), "they have"),
     };
     let known: Vec<&str> = known.into_iter().collect();
@@ -267,14 +267,14 @@ fn sweeps(
         let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
         let apart: BTreeMap<_, _> =
             point.iter().filter(|(name, _)| !compared.contains(name.as_str())).collect();
-        let own = format!("{} {group} {apart:?}", kernel.id);
+        let own_key = format!("{} {group} {apart:?}", kernel.id);
         all.extend(sweep.points(point).into_iter().map(|point| {
             let beside = || {
                 let mut point = point.clone();
                 point.retain(|name, _| shared(name));
                 format!("{} sweep {point:?}", kernel.family())
             };
-            let key = if sweep.beside_family { beside() } else { own.clone() };
+            let key = if sweep.beside_family { beside() } else { own_key.clone() };
             (key, point, sweep.simulator_only)
         }));
     }
@@ -314,9 +314,9 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         let catalogue = Catalogue::embedded().unwrap();
         let sizes = |id: &str, axes: [(&str, Vec<Value>); 2]| {
             let kernel = catalogue.kernel(id).unwrap();
-            let [(one, ones), (other, others)] = axes;
+            let [(name, ones), (other, others)] = axes;
             let point = |a: &Value, b: &Value| {
-                BTreeMap::from([(one.to_owned(), a.clone()), (other.to_owned(), b.clone())])
+                BTreeMap::from([(name.to_owned(), a.clone()), (other.to_owned(), b.clone())])
             };
             let points: Vec<_> =
                 ones.iter().flat_map(|a| others.iter().map(move |b| point(a, b))).collect();
@@ -367,16 +367,17 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         let uniform = catalogue.kernel("five_patterns/uniform").unwrap();
         let point = |name: &str| BTreeMap::from([(name.to_owned(), Value::Integer(512))]);
         let both = [latency, uniform];
-        let said = lacking(&both, &[point("n")]).unwrap();
+        let sentences = lacking(&both, &[point("n")]).unwrap();
         let sentence = "-a n: shuffle/latency has no such parameter and runs at its own points";
-        assert_eq!(said, [sentence]);
+        assert_eq!(sentences, [sentence]);
         assert!(lacking(&[uniform], &[point("n")]).unwrap().is_empty());
         let sizes = Sizes::of_gpu(DeviceClass::Quick);
         let made = groups(&both, &[point("n")], sizes, 1).unwrap();
-        let of = |id: &str| made.iter().flatten().filter(|launch| launch.kernel == id).count();
+        let launches_of =
+            |id: &str| made.iter().flatten().filter(|launch| launch.kernel == id).count();
         let at_defaults = groups(&[latency], &[BTreeMap::new()], sizes, 1).unwrap();
-        assert_eq!(of("shuffle/latency"), at_defaults.iter().flatten().count());
-        assert_eq!(of("five_patterns/uniform"), 2);
+        assert_eq!(launches_of("shuffle/latency"), at_defaults.iter().flatten().count());
+        assert_eq!(launches_of("five_patterns/uniform"), 2);
         let refused = lacking(&both, &[point("link")]).unwrap_err();
         assert_eq!(refused.exit, Exit::BadInput);
         let text = refused.error.to_string();
@@ -391,8 +392,8 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
             pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
         };
         let classes = |count| point(&[("classes", Value::Integer(count))]);
-        let said = refusing(&both, &[classes(8), classes(64)]).unwrap();
-        assert_eq!(said, ["-a classes=64: left out there: sort/divergent"]);
+        let sentences = refusing(&both, &[classes(8), classes(64)]).unwrap();
+        assert_eq!(sentences, ["-a classes=64: left out there: sort/divergent"]);
         assert!(refusing(&both, &[classes(8)]).unwrap().is_empty());
         let sizes = Sizes::of_gpu(DeviceClass::Quick);
         let made = groups(&both, &[classes(64)], sizes, 1).unwrap();

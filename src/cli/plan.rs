@@ -476,7 +476,7 @@ fn unavailable(device: &Choice, kernels: &[&Kernel]) -> Option<String> {
     let names: Vec<&str> = kernels.iter().map(|kernel| kernel.id.as_str()).collect();
     let why = not_available(match names.as_slice() {
         [] => return None,
-        [one] => one,
+        [device] => device,
         _ => "each of them",
     });
     Some(match names.len() {

@@ -175,9 +175,9 @@ mod tests {
     #[test]
     fn of_a_record_that_is_not_there_it_is_said_where_records_come_from() {
         let failure = read(Path::new("no/such/nope.json")).expect_err("it is not there");
-        let said = failure.error.to_string();
+        let message = failure.error.to_string();
         assert_eq!(failure.exit, Exit::BadInput);
-        assert!(said.starts_with("there is no result file nope.json in no/such"), "{said}");
-        assert!(said.contains(RESULTS), "{said}");
+        assert!(message.starts_with("there is no result file nope.json in no/such"), "{message}");
+        assert!(message.contains(RESULTS), "{message}");
     }
 }

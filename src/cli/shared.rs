@@ -97,7 +97,7 @@ fn without_paths(text: &str) -> String {
 ///
 /// Where the copy is no record, a fault of lanescope's own.
 pub(super) fn shared(run: &Run) -> Result<Run, StoreError> {
-    let is_own = run.measurements.iter().all(|one| !one.kernel.contains('/'));
+    let is_own = run.measurements.iter().all(|measurement| !measurement.kernel.contains('/'));
     let name = Path::new("result.json");
     let mut value: Value = serde_json::from_slice(&store::encode(run, name)?).unwrap_or_default();
     strip(&mut value, is_own);
@@ -119,10 +119,10 @@ pub(super) fn shared(run: &Run) -> Result<Run, StoreError> {
 fn strip(value: &mut Value, is_own: bool) {
     match value {
         Value::String(text) => *text = without_paths(text),
-        Value::Array(all) => all.iter_mut().for_each(|one| strip(one, is_own)),
+        Value::Array(all) => all.iter_mut().for_each(|element| strip(element, is_own)),
         Value::Object(all) => {
-            for (key, one) in all.iter_mut() {
-                match one {
+            for (key, element) in all.iter_mut() {
+                match element {
                     Value::String(file) if is_own && key == "file" => *file = file_name(file),
                     other => strip(other, is_own),
                 }

@@ -80,12 +80,12 @@ mod tests {
             "lanescope --classes=4",
             "lanescope run uniform --classes 4",
         ] {
-            let said = said(line);
+            let message = said(line);
             assert!(
-                said.contains("tip: a kernel's parameter is set by '--axis': '-a classes=4096'"),
-                "{said}"
+                message.contains("tip: a kernel's parameter is set by '--axis': '-a classes=4096'"),
+                "{message}"
             );
-            assert!(!said.contains("--counters"), "{said}");
+            assert!(!message.contains("--counters"), "{message}");
         }
         let size = said("lanescope profile my.wgsl -a n=4096");
         assert!(size.contains("tip: a shader's size is set by '--n 4096'"), "{size}");

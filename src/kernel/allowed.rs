@@ -23,8 +23,10 @@ impl Parameter {
         {
             return Some(format!("`min` is {min} and `max` is {max}: no number is allowed"));
         }
-        if let Some(of) = self.multiple_of.filter(|of| *of < 1) {
-            return Some(format!("`multiple_of` is {of}, and must be a whole number from 1 on"));
+        if let Some(multiple) = self.multiple_of.filter(|multiple| *multiple < 1) {
+            return Some(format!(
+                "`multiple_of` is {multiple}, and must be a whole number from 1 on"
+            ));
         }
         let any = self.default.any();
         let refused = |value: &&Value| match value {
@@ -50,7 +52,7 @@ impl Parameter {
             (_, Value::Name(_)) => return true,
             (Value::Name(_), _) | (Value::Real(_), Value::Integer(_)) => return false,
             (Value::Integer(number), _) => {
-                let multiple = self.multiple_of.is_none_or(|of| number % of.max(1) == 0);
+                let multiple = self.multiple_of.is_none_or(|factor| number % factor.max(1) == 0);
                 let power =
                     !self.power_of_two || u64::try_from(*number).is_ok_and(u64::is_power_of_two);
                 if !(multiple && power) {
@@ -80,7 +82,7 @@ impl Parameter {
             (None, Some(max)) => format!(" up to {max}"),
             (None, None) => String::new(),
         };
-        words + &self.multiple_of.map_or(String::new(), |of| format!(", multiples of {of}"))
+        words + &self.multiple_of.map_or(String::new(), |factor| format!(", multiples of {factor}"))
     }
 }
 

@@ -367,11 +367,11 @@ fn kernel(
         return Ok(None);
     }
     let described = format!("{stem}.toml");
-    let own = files.get(&described).ok_or_else(|| pair(described.clone()))?;
+    let described_text = files.get(&described).ok_or_else(|| pair(described.clone()))?;
     let family = families.get(stem.split('/').next().unwrap_or_default());
     let description = match family {
-        Some(family) => family.describe(&described, own)?,
-        None => Family::default().describe(&described, own)?,
+        Some(family) => family.describe(&described, described_text)?,
+        None => Family::default().describe(&described, described_text)?,
     };
     let mut source = text.to_owned();
     for part in &description.parts {

@@ -108,10 +108,10 @@ impl Family {
     /// [`KernelError::Toml`] with file, line and key, [`KernelError::Description`] for a set that
     /// the family does not have.
     pub fn describe(&self, file: &str, text: &str) -> Result<Description, KernelError> {
-        let own = Description::parse(file, text)?;
+        let parsed = Description::parse(file, text)?;
         let mut all = self.texts.get("kernels").and_then(Toml::as_table).cloned();
         let all = all.get_or_insert_default();
-        for set in &own.sets {
+        for set in &parsed.sets {
             let inherited = self.texts.get("sets").and_then(|sets| sets.get(set));
             let inherited = inherited.and_then(Toml::as_table).ok_or_else(|| {
                 let known: Vec<&str> = self.sets.keys().map(String::as_str).collect();

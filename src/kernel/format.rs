@@ -518,7 +518,7 @@ impl<T> ByParameter<T> {
     /// What holds with these parameters; nothing at a value that is not listed.
     pub fn choose(&self, parameters: &BTreeMap<String, Value>) -> Option<&T> {
         match self {
-            Self::Same(one) => Some(one),
+            Self::Same(fill) => Some(fill),
             Self::Choice { by, of } => of.get(&parameters.get(by)?.to_string()),
         }
     }

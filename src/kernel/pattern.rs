@@ -272,8 +272,8 @@ fn zipf(ids: f64, exponent: f64, u: f64) -> f64 {
 }
 
 /// A pixel's value, 0 to 1.
-fn shade(of: Picture, x: u64, y: u64, width: u64, random: &dyn Fn(u64) -> u64) -> f64 {
-    match of {
+fn shade(picture: Picture, x: u64, y: u64, width: u64, random: &dyn Fn(u64) -> u64) -> f64 {
+    match picture {
         Picture::Gradient => to_float(x) / to_float(width.max(2) - 1),
         Picture::Checkers => to_float((x / SQUARE + y / SQUARE) % 2),
         Picture::Noise => {
@@ -330,8 +330,8 @@ fn nodes(
             _ => [number + 1, number + 2 * left],
         };
         let at = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(layout.len());
-        let own = words.iter_mut().skip(at).zip(layout);
-        own.for_each(|(own, part)| *own = word(*part, &node, children));
+        let record = words.iter_mut().skip(at).zip(layout);
+        record.for_each(|(element, part)| *element = word(*part, &node, children));
         if count == 1 {
             continue;
         }

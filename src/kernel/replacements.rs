@@ -100,12 +100,12 @@ mod tests {
             replacement("fn sealed", "fn {form}", Condition::always()),
         ];
         let source = "fn sealed() {\nlet a = p.a;\nlet b = p.b;\nreturn; }";
-        let of = |value: &str| {
+        let replaced = |value: &str| {
             let parameters = [("form".to_owned(), Value::Name(value.to_owned()))];
             apply(source, &all, &BTreeMap::from(parameters)).unwrap()
         };
-        assert_eq!(of("published"), "fn published() {\n\n\nreturn; }");
-        assert_eq!(of("sealed"), source);
+        assert_eq!(replaced("published"), "fn published() {\n\n\nreturn; }");
+        assert_eq!(replaced("sealed"), source);
         let with = BTreeMap::from([("others".to_owned(), "x".to_owned())]);
         let by_value = Replacement {
             parameter: Some("form".to_owned()),

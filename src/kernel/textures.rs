@@ -295,25 +295,25 @@ impl Texture {
 
     /// The bits of a component of the first level.
     fn component(&self, base: u64, at: [u32; 3], sample: u32, component: usize) -> u32 {
-        let of = |[low, high]: [f64; 2], part: f64| low + (high - low) * part;
+        let interpolate = |[low, high]: [f64; 2], part: f64| low + (high - low) * part;
         let hashed = mix(base.wrapping_add(component as u64 * 8 + u64::from(sample)));
         let value = match self.fill {
             TexelFill::Zero | TexelFill::Bytes(_) => 0.0,
             TexelFill::Noise(range) => {
                 let deep = self.layout.dimension == TextureDimension::D3;
                 let hashed = if deep { hashed } else { mix(hashed.wrapping_add(u64::from(at[2]))) };
-                of(range, noise(hashed, at, deep))
+                interpolate(range, noise(hashed, at, deep))
             }
             TexelFill::Uniform(range) => {
                 let [x, y, z] = at.map(u64::from);
                 let place = mix(hashed.wrapping_add(x | y << 20 | z << 40));
-                of(range, fraction(place))
+                interpolate(range, fraction(place))
             }
             TexelFill::Gradient(range) => {
                 let extent = self.layout.size.get(component).copied().unwrap_or(1);
                 let at = at.get(component).copied().unwrap_or(1);
                 let last = f64::from(extent.max(2) - 1);
-                of(range, (f64::from(at) / last).min(1.0))
+                interpolate(range, (f64::from(at) / last).min(1.0))
             }
             TexelFill::Checkers(range) => {
                 let squares: u32 = at.iter().map(|at| at / 8).sum();

@@ -92,11 +92,11 @@ impl UnitWalk<'_> {
         if way.matches('/').count() > DEPTH_MAX {
             return;
         }
-        let own: BTreeMap<usize, (u64, u64)> = match call.and_then(|at| self.calls.get(at)) {
+        let counted: BTreeMap<usize, (u64, u64)> = match call.and_then(|at| self.calls.get(at)) {
             Some(call) => call
                 .blocks
                 .iter()
-                .map(|one| (one.block.0 as usize, (one.executions.0, one.lanes.0)))
+                .map(|counts| (counts.block.0 as usize, (counts.executions.0, counts.lanes.0)))
                 .collect(),
             None => BTreeMap::new(),
         };
@@ -105,7 +105,7 @@ impl UnitWalk<'_> {
                 continue;
             }
             let ran = match call {
-                Some(_) => own.get(&block).copied().unwrap_or_default(),
+                Some(_) => counted.get(&block).copied().unwrap_or_default(),
                 None => info.ran,
             };
             let here = self.units.len();
@@ -268,7 +268,7 @@ impl SideBySide {
         let operations: Vec<u64> = units.iter().map(|unit| blocks[unit.block].operations).collect();
         let path = |unit: &Unit| blocks[unit.block].flow.path.iter().map(key_of).collect();
         let paths: Vec<Vec<ArmKey>> = units.iter().map(path).collect();
-        let encloses = |one: usize, other: usize| encloses(&units, &paths, one, other);
+        let encloses = |outer: usize, other: usize| encloses(&units, &paths, outer, other);
         let matching = Matching::of_working(&ran, &operations, &machine, &works);
         let matching = matching.without_guesses(encloses);
         let arms = Compared { blocks, units: &units, matching: &matching, steps, masks }.arms();
@@ -279,9 +279,9 @@ impl SideBySide {
     pub fn near_blocks(&self, line: impl Fn(usize) -> u32) -> Vec<NearBlock> {
         let mut found: Vec<NearBlock> = Vec::new();
         for (unit, near) in self.units.iter().zip(&self.near) {
-            let Some(LanesOff { off, of, executions_off }) = *near else { continue };
+            let Some(LanesOff { off, of: lanes, executions_off }) = *near else { continue };
             let line = line(unit.block);
-            let block = NearBlock { line, lanes: of, lanes_off: off, executions_off };
+            let block = NearBlock { line, lanes, lanes_off: off, executions_off };
             if !found.contains(&block) {
                 found.push(block);
             }
@@ -299,11 +299,11 @@ fn key_of(enclosure: &Enclosure) -> ArmKey {
 }
 
 /// Whether a unit stands in no arm that another does not stand in: around it, before it or behind it.
-fn encloses(units: &[Unit], paths: &[Vec<ArmKey>], one: usize, other: usize) -> bool {
+fn encloses(units: &[Unit], paths: &[Vec<ArmKey>], outer: usize, other: usize) -> bool {
     let mut inner = Some(other);
     while let Some(at) = inner {
-        if units[at].way == units[one].way {
-            return paths[at].starts_with(&paths[one]);
+        if units[at].way == units[outer].way {
+            return paths[at].starts_with(&paths[outer]);
         }
         inner = units[at].caller;
     }
@@ -376,14 +376,15 @@ impl Compared<'_> {
     }
 
     fn outcome(&self, enclosure: &Enclosure, blocks: &[usize], way: &str) -> ArmOutcome {
-        let own: Vec<usize> = (0..self.units.len())
+        let units: Vec<usize> = (0..self.units.len())
             .filter(|at| self.units[*at].way == way && blocks.contains(&self.units[*at].block))
             .collect();
-        let ran: Vec<usize> = own.iter().copied().filter(|at| self.units[*at].ran.0 > 0).collect();
+        let ran: Vec<usize> =
+            units.iter().copied().filter(|at| self.units[*at].ran.0 > 0).collect();
         if ran.is_empty() {
             return ArmOutcome::NeverRan;
         }
-        let surroundings = self.around(enclosure, &own);
+        let surroundings = self.around(enclosure, &units);
         let around = surroundings.filter(|around| around.exact).map(|around| around.ran);
         let is_loop = enclosure.part == ConstructPart::LoopBody;
         if is_loop && let Some(outcome) = self.turns(enclosure, blocks, around) {
@@ -412,7 +413,7 @@ impl Compared<'_> {
             return self.guard(those.first().copied().unwrap_or(0), around);
         }
         let all_came = |at: &usize| Some(self.units[*at].ran) == around;
-        let own = self.own_steps(enclosure, blocks);
+        let steps = self.own_steps(enclosure, blocks);
         let ran = &[ran, self.called_units(blocks)].concat();
         if !ran.iter().any(all_came) {
             if !is_loop && let Some(first) = ran.iter().find_map(|at| self.copies(*at)) {
@@ -421,11 +422,11 @@ impl Compared<'_> {
             // Of arms that ran alike, the one on whose lines it stands.
             let alike =
                 |at: &&usize| ran.iter().any(|unit| self.units[*unit].ran == self.steps[**at].ran);
-            if !is_loop && let Some(first) = own.iter().find(alike) {
+            if !is_loop && let Some(first) = steps.iter().find(alike) {
                 return self.guard(*first, None);
             }
         }
-        self.outcome_without_code(enclosure, ran, surroundings, &own)
+        self.outcome_without_code(enclosure, ran, surroundings, &steps)
     }
 
     /// Those of an arm's blocks that stand in no arm in it.
@@ -445,15 +446,15 @@ impl Compared<'_> {
         }
         let direct: Vec<usize> = self.direct(enclosure, blocks).collect();
         let called = self.called_units(&direct).into_iter().map(|unit| self.units[unit].block);
-        let own: BTreeSet<usize> = direct.iter().copied().chain(called).collect();
-        let (own, others): (Vec<usize>, Vec<usize>) =
-            (0..self.blocks.len()).partition(|block| own.contains(block));
+        let own_blocks: BTreeSet<usize> = direct.iter().copied().chain(called).collect();
+        let (own_blocks, others): (Vec<usize>, Vec<usize>) =
+            (0..self.blocks.len()).partition(|block| own_blocks.contains(block));
         let lines = |blocks: &[usize]| -> BTreeSet<u32> {
             blocks.iter().flat_map(|block| self.blocks[*block].lines.clone()).collect()
         };
-        let (own, others) = (lines(&own), lines(&others));
+        let (own_lines, others) = (lines(&own_blocks), lines(&others));
         let here = |step: &Step| {
-            let line = step.line.filter(|line| own.contains(line) && !others.contains(line));
+            let line = step.line.filter(|line| own_lines.contains(line) && !others.contains(line));
             line.is_some() && step.ran.0 > 0 && step.kind.is_of_lanes()
         };
         (0..self.steps.len()).filter(|at| here(&self.steps[*at])).collect()
@@ -467,16 +468,16 @@ impl Compared<'_> {
         blocks: &[usize],
         around: Option<(u64, u64)>,
     ) -> Option<ArmOutcome> {
-        let own = self.own_steps(enclosure, blocks);
+        let own_steps = self.own_steps(enclosure, blocks);
         let head = self.blocks[self.direct(enclosure, blocks).next()?].ran;
         // A loop of one turn for all that reach it is told by nothing.
-        if own.is_empty() || Some(head) == around {
+        if own_steps.is_empty() || Some(head) == around {
             return None;
         }
         let mut loops = self.loops();
         loops.retain(|(_, from)| self.steps[*from].ran.0 > 0 && self.steps[*from].on > 0);
         let standing: BTreeSet<(usize, usize)> =
-            own.iter().filter_map(|at| innermost(&loops, *at)).collect();
+            own_steps.iter().filter_map(|at| innermost(&loops, *at)).collect();
         let turned: u64 = standing.iter().map(|(first, _)| self.steps[*first].ran.0).sum();
         // The head runs once more for all that leave there.
         let turns = head.0.saturating_sub(around.map_or(0, |around| around.0));
@@ -489,10 +490,11 @@ impl Compared<'_> {
     fn turns_nearly(&self, ran: &[usize]) -> bool {
         let Some(head) = ran.iter().map(|at| self.units[*at].ran).max() else { return false };
         let near = |a: u64, b: u64| a.abs_diff(b) * TURNS_ALIKE <= a.max(b);
-        let own = |at: usize| self.matching.instructions[at].is_none_or(|unit| ran.contains(&unit));
+        let is_own =
+            |at: usize| self.matching.instructions[at].is_none_or(|unit| ran.contains(&unit));
         self.loops().iter().any(|(first, last)| {
             let (often, lanes) = self.steps[*first].ran;
-            near(often, head.0) && near(lanes, head.1) && (*first..=*last).all(own)
+            near(often, head.0) && near(lanes, head.1) && (*first..=*last).all(is_own)
         })
     }
 
@@ -527,7 +529,7 @@ impl Compared<'_> {
     /// The lines of a construct: that of its condition, those of its arms, and those of what they call.
     fn construct_lines(&self, enclosure: &Enclosure) -> BTreeSet<u32> {
         let is_in = |block: &&SourceBlock| {
-            block.flow.path.iter().any(|one| one.construct == enclosure.construct)
+            block.flow.path.iter().any(|step| step.construct == enclosure.construct)
         };
         let mut left: Vec<&SourceBlock> = self.blocks.iter().filter(is_in).collect();
         let mut lines = BTreeSet::from([enclosure.line]);
@@ -543,16 +545,16 @@ impl Compared<'_> {
 
     /// What surrounds the construct of an arm that these units are: a block that exactly the lanes run that reach
     /// it, else one around the arm that it stands in, at last the call of its function.
-    fn around(&self, enclosure: &Enclosure, own: &[usize]) -> Option<Around> {
-        let first = &self.units[*own.first()?];
+    fn around(&self, enclosure: &Enclosure, units: &[usize]) -> Option<Around> {
+        let first = &self.units[*units.first()?];
         let unit_of = |parent: usize| {
             self.units.iter().position(|unit| unit.way == first.way && unit.block == parent)
         };
         let path = &self.blocks[first.block].flow.path;
-        let here = path.iter().position(|one| key_of(one) == key_of(enclosure))?;
+        let here = path.iter().position(|step| key_of(step) == key_of(enclosure))?;
         let outward = path[..=here].iter().rev().enumerate();
-        let mut found =
-            outward.filter_map(|(steps, one)| Some((unit_of(one.parent?.0 as usize)?, steps == 0)));
+        let mut found = outward
+            .filter_map(|(steps, step)| Some((unit_of(step.parent?.0 as usize)?, steps == 0)));
         let (unit, exact) =
             found.next().or_else(|| first.caller.map(|caller| (caller, here == 0)))?;
         Some(Around { unit, ran: self.units[unit].ran, exact })
@@ -633,8 +635,8 @@ impl Compared<'_> {
             let unit = self.matching.instructions[**at];
             unit.is_some_and(|unit| direct.contains(&self.units[unit].block))
         };
-        let own = those.iter().filter(is_direct).filter(|at| self.steps[**at].kind.works());
-        own.copied().find_map(|at| self.own_guard(at))
+        let direct = those.iter().filter(is_direct).filter(|at| self.steps[**at].kind.works());
+        direct.copied().find_map(|at| self.own_guard(at))
     }
 
     /// The branch over an instruction that stands behind whatever set its lanes, where lanes can be set: it leads over
@@ -660,7 +662,7 @@ impl Compared<'_> {
     /// Whether one of the instructions that are taken for a unit does more than lead lanes about.
     fn does_work(&self, unit: usize) -> bool {
         let mut pairs = self.matching.instructions.iter().zip(self.steps);
-        pairs.any(|(of, step)| *of == Some(unit) && step.kind.works())
+        pairs.any(|(owner, step)| *owner == Some(unit) && step.kind.works())
     }
 
     /// Operations of a unit's block.
@@ -722,7 +724,7 @@ impl Compared<'_> {
         enclosure: &Enclosure,
         ran: &[usize],
         around: Option<Around>,
-        own: &[usize],
+        steps: &[usize],
     ) -> ArmOutcome {
         let units = || ran.iter().map(|at| &self.units[*at]);
         let merged =
@@ -736,7 +738,7 @@ impl Compared<'_> {
         // A loop's ways out may run as what surrounds it does, whatever became of its turns.
         let all_merged = !working.is_empty() && working.iter().all(merged);
         if all_merged || (!is_loop && ran.iter().any(merged)) {
-            return if !is_loop && self.are_off(own) {
+            return if !is_loop && self.are_off(steps) {
                 ArmOutcome::Masked
             } else {
                 ArmOutcome::Merged
@@ -772,13 +774,13 @@ impl Compared<'_> {
             };
         }
         let enters = units().next().map_or(0, |unit| unit.ran.1);
-        if ran.iter().any(|at| self.predicated(*at, enters, parent)) || self.are_off(own) {
+        if ran.iter().any(|at| self.predicated(*at, enters, parent)) || self.are_off(steps) {
             return ArmOutcome::Masked;
         }
         if let Some(arm) = units().next()
-            && self.are_fewer(own, arm.ran, (often, lanes))
+            && self.are_fewer(steps, arm.ran, (often, lanes))
         {
-            return self.guard(own[0], None);
+            return self.guard(steps[0], None);
         }
         match self.selects(Some((often, lanes)), least, &lines) {
             // What surrounds it may be flattened itself, into what surrounds that.

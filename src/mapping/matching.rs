@@ -58,7 +58,7 @@ pub struct LanesOff {
 /// own, by how much it differs.
 pub fn snap(blocks: &[Ran], instructions: &[Ran]) -> (Vec<Ran>, Vec<Option<LanesOff>>) {
     let counts: BTreeSet<&Ran> = instructions.iter().filter(|counts| has_run(counts)).collect();
-    let own: BTreeSet<&Ran> = blocks.iter().filter(|counts| has_run(counts)).collect();
+    let counts_of_blocks: BTreeSet<&Ran> = blocks.iter().filter(|counts| has_run(counts)).collect();
     let near_one = |to: &Ran, among: &BTreeSet<&Ran>| -> Option<Ran> {
         let mut near = among.iter().filter(|other| is_near(to, other));
         let first = near.next()?;
@@ -70,7 +70,7 @@ pub fn snap(blocks: &[Ran], instructions: &[Ran]) -> (Vec<Ran>, Vec<Option<Lanes
         }
         let found = near_one(block, &counts).filter(|found| {
             // Another block of the machine's very counts, or one as near, has as good a claim.
-            near_one(found, &own).as_ref() == Some(block)
+            near_one(found, &counts_of_blocks).as_ref() == Some(block)
         });
         let Some(found) = found else { return (block.clone(), None) };
         let ((executions, lanes), (machine_executions, machine_lanes)) = (block[0], found[0]);
@@ -91,9 +91,9 @@ fn has_run(counts: &Ran) -> bool {
 
 /// Whether two ran alike on each input but for at most one lane in [`NEAR`], and for executions in which no other
 /// lane was on: these are no more than such lanes, and no more than one in [`NEAR`] either.
-fn is_near(one: &Ran, other: &Ran) -> bool {
-    one.len() == other.len()
-        && one.iter().zip(other).all(|((executions, lanes), (others, other_lanes))| {
+fn is_near(counts: &Ran, other: &Ran) -> bool {
+    counts.len() == other.len()
+        && counts.iter().zip(other).all(|((executions, lanes), (others, other_lanes))| {
             let (off, lanes_off) = (executions.abs_diff(*others), lanes.abs_diff(*other_lanes));
             lanes_off <= lanes.min(other_lanes) / NEAR
                 && off <= lanes_off.min(executions.min(others) / NEAR)
@@ -209,22 +209,28 @@ impl Matching {
     #[must_use]
     pub fn without_guesses(mut self, encloses: impl Fn(usize, usize) -> bool) -> Self {
         for Guess { blocks, idle } in std::mem::take(&mut self.guesses) {
-            let elsewhere = |one: &usize| {
-                blocks.iter().all(|block| !encloses(*one, *block) && !encloses(*block, *one))
+            let elsewhere = |candidate: &usize| {
+                blocks
+                    .iter()
+                    .all(|block| !encloses(*candidate, *block) && !encloses(*block, *candidate))
             };
             let rivals = idle.into_iter().filter(elsewhere);
             let guessed: Vec<usize> = blocks.iter().copied().chain(rivals).collect();
             if guessed.len() < 2 {
                 continue;
             }
-            let all_around = |one: &usize| guessed.iter().all(|other| encloses(*one, *other));
+            let all_around =
+                |candidate: &usize| guessed.iter().all(|other| encloses(*candidate, *other));
             let outer: Vec<usize> = guessed.iter().copied().filter(all_around).collect();
             let mut there = BTreeSet::new();
-            for of in &mut self.instructions {
-                let Some(owner) = of.filter(|owner| guessed.contains(owner)) else { continue };
+            for assigned in &mut self.instructions {
+                let Some(owner) = assigned.filter(|owner| guessed.contains(owner)) else {
+                    continue;
+                };
                 // What was taken for an inner one stands behind the outer one before it.
-                let before = outer.iter().rfind(|one| **one <= owner).or(outer.first()).copied();
-                *of = before;
+                let before =
+                    outer.iter().rfind(|block| **block <= owner).or(outer.first()).copied();
+                *assigned = before;
                 there.extend(before);
             }
             for block in &guessed {
@@ -276,14 +282,14 @@ fn align(
             taken[at(block, stretch)] = again;
         }
     }
-    let mut of = vec![None; stretches.len()];
+    let mut owners = vec![None; stretches.len()];
     let (mut block, mut stretch, mut has) = (0, 0, false);
     while block < blocks.len() && stretch < stretches.len() {
         let after = taken[at(block, stretch + 1)];
         let here = if has { taken[at(block, stretch)] } else { fresh[at(block, stretch)] };
         let gain = (after.0 + u32::from(!has), after.1 + 1);
         if fits(block, stretch) && here == gain {
-            of[stretch] = Some(block);
+            owners[stretch] = Some(block);
             (stretch, has) = (stretch + 1, true);
         } else if here == fresh[at(block + 1, stretch)] {
             (block, has) = (block + 1, false);
@@ -307,7 +313,7 @@ fn align(
         needed
     });
     let needed = needed.collect();
-    Aligned { of, needed }
+    Aligned { of: owners, needed }
 }
 
 /// First and last index of each run of instructions with the same counts.
@@ -337,8 +343,8 @@ mod tests {
         let code = ran(&[(4, 128), (4, 128), (4, 64), (28, 448), (28, 448), (4, 128)]);
         let matching = Matching::new(&blocks, &[1; 4][..blocks.len()], &code);
         assert_eq!(matching.blocks, [Match::Found; 4]);
-        let of = [Some(0), Some(0), Some(1), Some(2), Some(2), Some(3)];
-        assert_eq!(matching.instructions, of);
+        let expected = [Some(0), Some(0), Some(1), Some(2), Some(2), Some(3)];
+        assert_eq!(matching.instructions, expected);
     }
 
     #[test]
@@ -372,8 +378,8 @@ mod tests {
         let blocks = ran(&[(9, 90), (2, 20), (7, 70), (9, 90), (2, 20), (7, 70)]);
         let code = ran(&[(2, 20), (9, 90), (7, 70), (2, 20), (9, 90), (7, 70), (2, 20)]);
         let matching = Matching::new(&blocks, &[1, 0, 3, 1, 0, 3], &code);
-        let of = [None, Some(0), Some(2), None, Some(3), Some(5), None];
-        assert_eq!(matching.instructions, of);
+        let expected = [None, Some(0), Some(2), None, Some(3), Some(5), None];
+        assert_eq!(matching.instructions, expected);
         assert!(matching.blocks.iter().all(|what| what.is_there()));
     }
 
@@ -383,10 +389,13 @@ mod tests {
         // one stretch of half of the lanes.
         let blocks = ran(&[(4, 128), (4, 64), (4, 128), (4, 64), (4, 128)]);
         let code = ran(&[(4, 128), (4, 64), (4, 128)]);
-        let arms = |one: usize, other: usize| one.is_multiple_of(2) || one == other;
+        let arms = |outer: usize, other: usize| outer.is_multiple_of(2) || outer == other;
         let guessed = Matching::new(&blocks, &[1; 5], &code);
-        let of = |guess: &Guess| guess.blocks.clone();
-        assert_eq!(guessed.guesses.iter().map(of).collect::<Vec<_>>(), [vec![1, 3], vec![0, 2, 4]]);
+        let blocks_of = |guess: &Guess| guess.blocks.clone();
+        assert_eq!(
+            guessed.guesses.iter().map(blocks_of).collect::<Vec<_>>(),
+            [vec![1, 3], vec![0, 2, 4]]
+        );
         let found = guessed.without_guesses(arms);
         assert_eq!(found.blocks[1], Match::Merged);
         assert_eq!(found.blocks[3], Match::Merged);
@@ -407,13 +416,13 @@ mod tests {
         let blocks = ran(&[(4, 128), (84, 1344), (80, 1280), (4, 64), (4, 64), (4, 128)]);
         let code = ran(&[(4, 128), (4, 64), (4, 128)]);
         let arm = |block: usize| [0, 1, 1, 1, 2, 0][block];
-        let encloses = |one: usize, other: usize| arm(one) == 0 || arm(one) == arm(other);
+        let encloses = |outer: usize, other: usize| arm(outer) == 0 || arm(outer) == arm(other);
         let found = Matching::new(&blocks, &[1, 1, 1, 0, 1, 1], &code).without_guesses(encloses);
         assert_eq!(found.blocks[4], Match::Merged);
         assert_eq!(found.instructions[1], None);
         // In its own arm such a block takes nothing from it.
         let arm = |block: usize| [0, 1, 1, 1, 1, 0][block];
-        let encloses = |one: usize, other: usize| arm(one) == 0 || arm(one) == arm(other);
+        let encloses = |outer: usize, other: usize| arm(outer) == 0 || arm(outer) == arm(other);
         let found = Matching::new(&blocks, &[1, 1, 1, 0, 1, 1], &code).without_guesses(encloses);
         assert_eq!(found.instructions[1], Some(4));
     }
@@ -445,8 +454,8 @@ mod tests {
         let code = ran(&[(1_024, 65_536), (32_765, 1_044_379), (31_741, 978_843)]);
         let (snapped, off) = snap(&blocks, &code);
         assert_eq!(snapped, code);
-        let one = |of| Some(LanesOff { off: 1, of, executions_off: 0 });
-        assert_eq!(off, [None, one(1_044_380), one(978_844)]);
+        let near_miss = |lanes| Some(LanesOff { off: 1, of: lanes, executions_off: 0 });
+        assert_eq!(off, [None, near_miss(1_044_380), near_miss(978_844)]);
         assert_eq!(Matching::new(&snapped, &[1; 3], &code).blocks, [Match::Found; 3]);
         // The last of its subgroup.
         let (snapped, off) = snap(&ran(&[(56_271, 1_044_380)]), &ran(&[(56_270, 1_044_379)]));

@@ -37,20 +37,21 @@ const MEMORY: [&str; 11] =
 /// `None` if no disassembler was there, or the record does not say what surrounds a block.
 pub fn beside(dispatch: &Dispatch, other: Option<&Dispatch>) -> Option<(Vec<Arm>, Vec<NearBlock>)> {
     let of_code = |dispatch: &Dispatch| steps(dispatch.machine_code.as_ref()?);
-    let own = of_code(dispatch)?;
+    let steps_run = of_code(dispatch)?;
     let blocks = source_blocks(dispatch)?;
     let of_units = |dispatch: &Dispatch, blocks: &[SourceBlock]| {
         units(blocks, &dispatch.entry_point, &dispatch.calls)
     };
     let others = other.and_then(|other| {
-        let steps = of_code(other).filter(|steps| steps.len() == own.len())?;
+        let steps = of_code(other).filter(|steps| steps.len() == steps_run.len())?;
         let ran = steps.iter().map(|step| step.ran).collect();
         Some((of_units(other, &source_blocks(other)?), ran))
     });
     let others = others.as_ref();
     let others: Option<OtherInput<'_>> = others
         .map(|(units, ran): &(Vec<Unit>, Vec<(u64, u64)>)| OtherInput { units, ran: ran.clone() });
-    let found = SideBySide::new(&blocks, of_units(dispatch, &blocks), &own, others.as_ref(), false);
+    let found =
+        SideBySide::new(&blocks, of_units(dispatch, &blocks), &steps_run, others.as_ref(), false);
     let near = found.near_blocks(|block| dispatch.blocks[block].line);
     (!blocks.is_empty()).then_some((found.arms, near))
 }
@@ -66,8 +67,8 @@ const WARP: u64 = 32;
 /// Whether the counts show that some warp parts at a branch: more lanes take it than the warps have that do not go on
 /// behind it. Where other branches lead there too, they show nothing.
 fn parts_lanes(code: &MachineCode, at: usize, targets: &BTreeSet<u32>) -> bool {
-    let own = |one: &&Instruction| !targets.contains(&one.offset_bytes);
-    let Some(next) = code.instructions.get(at + 1).filter(own) else { return false };
+    let falls_through = |instruction: &&Instruction| !targets.contains(&instruction.offset_bytes);
+    let Some(next) = code.instructions.get(at + 1).filter(falls_through) else { return false };
     let branch = &code.instructions[at];
     let gone = branch.inst_executed.saturating_sub(next.inst_executed);
     branch.thread_inst_executed_pred_on > gone * WARP
@@ -75,14 +76,18 @@ fn parts_lanes(code: &MachineCode, at: usize, targets: &BTreeSet<u32>) -> bool {
 
 /// The instructions of a code; `None` if one has no text.
 pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
-    let places: BTreeMap<u32, usize> =
-        code.instructions.iter().enumerate().map(|(at, one)| (one.offset_bytes, at)).collect();
-    let texts = || code.instructions.iter().filter_map(|one| one.text.as_deref());
+    let places: BTreeMap<u32, usize> = code
+        .instructions
+        .iter()
+        .enumerate()
+        .map(|(at, instruction)| (instruction.offset_bytes, at))
+        .collect();
+    let texts = || code.instructions.iter().filter_map(|instruction| instruction.text.as_deref());
     let targets: BTreeSet<u32> = texts().filter_map(target).collect();
     let mut steps = Vec::new();
     let mut regions: Vec<(usize, usize)> = Vec::new();
-    for (at, one) in code.instructions.iter().enumerate() {
-        let text = one.text.as_deref()?;
+    for (at, instruction) in code.instructions.iter().enumerate() {
+        let text = instruction.text.as_deref()?;
         let target = target(text).and_then(|offset| places.get(&offset).copied());
         let (predicate, operation) = split(text);
         if operation == "BSSY"
@@ -99,7 +104,8 @@ pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
                 // A table, or what leads to where lanes come together, parts them wherever it stands in there.
                 let leads_out = |end: usize| target.is_none_or(|target| target == end);
                 let parts = |(begin, end): &(usize, usize)| {
-                    let whole = code.instructions[*begin].inst_executed == one.inst_executed;
+                    let whole =
+                        code.instructions[*begin].inst_executed == instruction.inst_executed;
                     let inside = *end > at && target.is_none_or(|target| *end >= target);
                     inside && (whole || leads_out(*end))
                 };
@@ -121,9 +127,9 @@ pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
             _ => StepKind::Lanes,
         };
         steps.push(Step {
-            ran: (one.inst_executed, one.thread_inst_executed),
-            on: one.thread_inst_executed_pred_on,
-            line: one.line,
+            ran: (instruction.inst_executed, instruction.thread_inst_executed),
+            on: instruction.thread_inst_executed_pred_on,
+            line: instruction.line,
             operation: operation.to_owned(),
             kind,
             sets_lanes: false,
@@ -239,8 +245,8 @@ mod tests {
             block(Some(ConstructPart::IfAccept), &[21], (4, 100)),
             block(Some(ConstructPart::IfReject), &[23], (4, 28)),
         ];
-        let own = units(&blocks, "main", &[]);
-        let found = SideBySide::new(&blocks, own, &steps(&code).unwrap(), None, false);
+        let units = units(&blocks, "main", &[]);
+        let found = SideBySide::new(&blocks, units, &steps(&code).unwrap(), None, false);
         found.arms.iter().map(|arm| arm.outcome).collect()
     }
 
@@ -294,8 +300,8 @@ mod tests {
             block(Some(ConstructPart::LoopBody), &[20], (44, 1408)),
             block(Some(ConstructPart::LoopBody), &[21], (40, 1280)),
         ];
-        let own = units(&blocks, "main", &[]);
-        let found = SideBySide::new(&blocks, own, &steps(&code).unwrap(), None, false);
+        let units = units(&blocks, "main", &[]);
+        let found = SideBySide::new(&blocks, units, &steps(&code).unwrap(), None, false);
         found.arms[0].outcome
     }
 

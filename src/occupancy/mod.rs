@@ -245,49 +245,49 @@ fn has_word(text: &str, part: &str) -> bool {
 ///
 /// [`OccupancyError::TooMuch`] where not even one such workgroup fits.
 pub fn occupancy(architecture: &Architecture, needs: &Needs) -> Result<Occupancy, OccupancyError> {
-    let one = architecture;
+    let maxima = architecture;
     let check = |what: &'static str, asked: u32, max: u32| {
-        let architecture = one.name.clone();
+        let architecture = maxima.name.clone();
         if asked <= max {
             Ok(())
         } else {
             Err(OccupancyError::TooMuch { architecture, what, asked, max })
         }
     };
-    check("invocations a workgroup", needs.invocations, one.workgroup_invocations_max)?;
-    check("registers an invocation", needs.registers, one.registers_per_invocation_max)?;
-    let memory_max = one.memory_per_workgroup_bytes_max;
+    check("invocations a workgroup", needs.invocations, maxima.workgroup_invocations_max)?;
+    check("registers an invocation", needs.registers, maxima.registers_per_invocation_max)?;
+    let memory_max = maxima.memory_per_workgroup_bytes_max;
     check("bytes of workgroup memory a workgroup", needs.memory_bytes, memory_max)?;
-    let per_workgroup = needs.invocations.max(1).div_ceil(one.width);
+    let per_workgroup = needs.invocations.max(1).div_ceil(maxima.width);
 
     let registers = (needs.registers > 0).then(|| {
-        let per_subgroup = (needs.registers * one.width).next_multiple_of(one.registers_unit);
-        let per_file = one.registers / one.register_files / per_subgroup;
-        per_file * one.register_files / per_workgroup
+        let per_subgroup = (needs.registers * maxima.width).next_multiple_of(maxima.registers_unit);
+        let per_file = maxima.registers / maxima.register_files / per_subgroup;
+        per_file * maxima.register_files / per_workgroup
     });
     if registers == Some(0) {
-        let most = one.registers / (per_workgroup * one.width);
+        let most = maxima.registers / (per_workgroup * maxima.width);
         check("registers an invocation in workgroups of that size", needs.registers, most)?;
     }
-    let memory_bytes = needs.memory_bytes + one.memory_reserved_bytes;
+    let memory_bytes = needs.memory_bytes + maxima.memory_reserved_bytes;
     let memory = (memory_bytes > 0)
-        .then(|| one.memory_bytes / memory_bytes.next_multiple_of(one.memory_unit_bytes));
-    let counted = !(one.single_subgroup_free && per_workgroup == 1);
+        .then(|| maxima.memory_bytes / memory_bytes.next_multiple_of(maxima.memory_unit_bytes));
+    let counted = !(maxima.single_subgroup_free && per_workgroup == 1);
     let limits = vec![
         OccupancyLimit { resource: OccupancyResource::Registers, workgroups: registers },
         OccupancyLimit { resource: OccupancyResource::Memory, workgroups: memory },
         OccupancyLimit {
             resource: OccupancyResource::Workgroups,
-            workgroups: counted.then_some(one.workgroups),
+            workgroups: counted.then_some(maxima.workgroups),
         },
         OccupancyLimit {
             resource: OccupancyResource::Subgroups,
-            workgroups: Some(one.subgroups / per_workgroup),
+            workgroups: Some(maxima.subgroups / per_workgroup),
         },
     ];
     let workgroups = limits.iter().filter_map(|limit| limit.workgroups).min().unwrap_or(0);
     let subgroups = workgroups * per_workgroup;
-    let ratio = Ratio(f64::from(subgroups) / f64::from(one.subgroups));
+    let ratio = Ratio(f64::from(subgroups) / f64::from(maxima.subgroups));
     Ok(Occupancy { subgroups_per_workgroup: per_workgroup, limits, workgroups, subgroups, ratio })
 }
 

@@ -144,11 +144,11 @@ fn whole(launch: &LaunchComparison) -> Table {
             table.rows.push(vec![Cell::text(name), a, b, ratio, Cell::text(word)]);
         };
     let figures = launch.whole.figures;
-    let counts = |of: fn(&Figures) -> Option<u128>| {
-        figures.map(|side| Cell::from_option(side.as_ref().and_then(of), Cell::Count))
+    let counts = |figure: fn(&Figures) -> Option<u128>| {
+        figures.map(|side| Cell::from_option(side.as_ref().and_then(figure), Cell::Count))
     };
-    let ratio = |of: fn(&Figures) -> Option<f64>| {
-        let [a, b] = figures.map(|side| side.as_ref().and_then(of));
+    let ratio = |figure: fn(&Figures) -> Option<f64>| {
+        let [a, b] = figures.map(|side| side.as_ref().and_then(figure));
         let [a, b] = [a?, b?];
         (a > 0.0).then(|| Cell::Factor(b / a))
     };
@@ -209,16 +209,16 @@ fn figure_columns() -> Vec<Column> {
 }
 
 fn figure_cells(figures: &[Option<Figures>; 2], trend: Trend) -> Vec<Cell> {
-    let count = |side: usize, of: fn(&Figures) -> Option<u128>| {
-        Cell::from_option(figures[side].as_ref().and_then(of), Cell::Count)
+    let count = |side: usize, figure: fn(&Figures) -> Option<u128>| {
+        Cell::from_option(figures[side].as_ref().and_then(figure), Cell::Count)
     };
     let lanes = |side: usize| {
         let mean = figures[side].and_then(|figures| figures.active_lanes_mean);
         Cell::from_option(mean, Cell::Lanes)
     };
     let slots = |figures: &Figures| figures.lane_slots;
-    let text = |of: fn(&Figures) -> Option<u128>| {
-        format!("{} → {}", count(0, of).to_text(), count(1, of).to_text())
+    let text = |figure: fn(&Figures) -> Option<u128>| {
+        format!("{} → {}", count(0, figure).to_text(), count(1, figure).to_text())
     };
     let operations = text(|figures| Some(figures.subgroup_operations));
     let idle = text(|figures| figures.lane_slots_idle);

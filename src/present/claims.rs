@@ -33,7 +33,7 @@ pub fn claims_plain(judged: &[Judged]) -> Table {
     let mut table = Table::new("", columns.map(Column::words));
     for claim in judged {
         let decisive = decisive(claim);
-        let of = |text: fn(&Figure) -> &str| Cell::text(decisive.map_or("", text));
+        let decisive_text = |text: fn(&Figure) -> &str| Cell::text(decisive.map_or("", text));
         let number = |value: fn(&Figure) -> f64| {
             Cell::text(decisive.map_or(String::new(), |figure| value(figure).to_string()))
         };
@@ -46,11 +46,11 @@ pub fn claims_plain(judged: &[Judged]) -> Table {
             number(|figure| figure.value),
             number(|figure| figure.interval[0]),
             number(|figure| figure.interval[1]),
-            of(|figure| &figure.expected),
+            decisive_text(|figure| &figure.expected),
             Cell::text(pairs_text(claim)),
-            of(|figure| &figure.device),
-            of(|figure| &figure.record),
-            of(|figure| &figure.repeat),
+            decisive_text(|figure| &figure.device),
+            decisive_text(|figure| &figure.record),
+            decisive_text(|figure| &figure.repeat),
         ]);
     }
     table
@@ -72,8 +72,8 @@ pub fn claims_table(judged: &[Judged]) -> Table {
 
 /// What is said of a claim and those against it.
 fn pairs_text(judged: &Judged) -> String {
-    let said: Vec<&str> = judged.pairs.iter().map(|pair| pair.says.as_str()).collect();
-    said.join(" ")
+    let sentences: Vec<&str> = judged.pairs.iter().map(|pair| pair.says.as_str()).collect();
+    sentences.join(" ")
 }
 
 /// A claim's reason, and what is said of it and those against it.
@@ -110,16 +110,18 @@ pub fn claims_counted(judged: &[Judged]) -> String {
 
 /// A verdict as what so many claims do.
 fn in_words(name: &str, count: usize) -> String {
-    let one = count == 1;
+    let is_single = count == 1;
     match name {
-        "holds" => (if one { "holds" } else { "hold" }).to_owned(),
+        "holds" => (if is_single { "holds" } else { "hold" }).to_owned(),
         "holds only where" => {
-            format!("{} only under a condition", if one { "holds" } else { "hold" })
+            format!("{} only under a condition", if is_single { "holds" } else { "hold" })
         }
-        "contradicted" => format!("{} contradicted", if one { "is" } else { "are" }),
-        "not testable here" => format!("{} not testable here", if one { "is" } else { "are" }),
+        "contradicted" => format!("{} contradicted", if is_single { "is" } else { "are" }),
+        "not testable here" => {
+            format!("{} not testable here", if is_single { "is" } else { "are" })
+        }
         "no claim about machines" => {
-            format!("{} about no machine", if one { "is" } else { "are" })
+            format!("{} about no machine", if is_single { "is" } else { "are" })
         }
         other => other.to_owned(),
     }
@@ -198,8 +200,8 @@ fn claim_lines(claim: &Judged, one_question: bool, told: &mut BTreeSet<String>) 
         lines.push(format!("Record: {record}"));
     }
     if let Some(doubt) = &claim.doubt {
-        let said = doubt_text(doubt, &claim.doubt_reason);
-        lines.push(format!("The ledger's doubt {said}."));
+        let doubted = doubt_text(doubt, &claim.doubt_reason);
+        lines.push(format!("The ledger's doubt {doubted}."));
     }
     let pairs = claim.pairs.iter().map(|pair| &pair.says);
     lines.extend(pairs.filter(|says| told.insert((*says).clone()) || !one_question).cloned());
@@ -277,8 +279,8 @@ pub fn claims_markdown(judged: &[Judged]) -> String {
             let clean = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");
             let mut why = clean(&claim.reason);
             if let Some(doubt) = &claim.doubt {
-                let said = doubt_text(doubt, &claim.doubt_reason);
-                let _ = write!(why, "<br>The ledger's doubt {}.", clean(&said));
+                let doubted = doubt_text(doubt, &claim.doubt_reason);
+                let _ = write!(why, "<br>The ledger's doubt {}.", clean(&doubted));
             }
             for pair in &claim.pairs {
                 let _ = write!(why, "<br>{}", clean(&pair.says));

@@ -112,8 +112,8 @@ impl Table {
             row.iter().enumerate().find_map(|(place, _)| Key::Family(place).value(row))
         };
         let mut families: IndexMap<Option<String>, Vec<Vec<Cell>>> = IndexMap::new();
-        let one = self.rows.iter().map(family).collect::<BTreeSet<_>>().len() < 2;
-        if one || !self.rows_folded.is_empty() {
+        let one_family = self.rows.iter().map(family).collect::<BTreeSet<_>>().len() < 2;
+        if one_family || !self.rows_folded.is_empty() {
             return (Vec::new(), vec![self]);
         }
         self.share();

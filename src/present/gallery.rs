@@ -15,8 +15,8 @@ pub fn gallery(gallery: &Gallery, unattested: bool) -> Vec<Table> {
     if chosen.is_empty() {
         return Vec::new();
     }
-    let of = if unattested { "unattested" } else { "attested" };
-    let mut tables = vec![devices(of, &chosen)];
+    let attested = if unattested { "unattested" } else { "attested" };
+    let mut tables = vec![devices(attested, &chosen)];
     let efficiency: Figure = |figures| Cell::from_option(figures.efficiency(), Cell::Percent);
     let time: Figure = |figures| Cell::from_option(figures.time_ratio(), Cell::Factor);
     let of_devices: [(&str, Launches, usize); 3] = [
@@ -26,7 +26,7 @@ pub fn gallery(gallery: &Gallery, unattested: bool) -> Vec<Table> {
     ];
     for (what, figures, most) in of_devices {
         for (quantity, cell) in [("lanes active", efficiency), ("time over the baseline's", time)] {
-            let title = format!("{what}: {quantity}, {of}");
+            let title = format!("{what}: {quantity}, {attested}");
             tables.extend(launches(title, &chosen, figures, cell, most));
         }
     }
@@ -40,11 +40,11 @@ type Figure = fn(&GalleryFigures) -> Cell;
 type Launches = fn(&GalleryDevice) -> &BTreeMap<String, GalleryFigures>;
 
 /// A row a device and width.
-fn devices(of: &str, chosen: &[(&GalleryKey, &GalleryDevice)]) -> Table {
+fn devices(attested: &str, chosen: &[(&GalleryKey, &GalleryDevice)]) -> Table {
     let columns = ["device", "interface", "drivers"].map(Column::words);
     let figures = ["records", "width", "self-test", "launches", "wrong outputs"];
     let mut table = Table::new(
-        format!("Devices, {of}"),
+        format!("Devices, {attested}"),
         columns.into_iter().chain(figures.map(Column::figures)),
     );
     for (key, device) in chosen {
@@ -104,9 +104,9 @@ fn launches(
         .chain(names.iter().map(|name| Column::figures((*name).clone())));
     let mut table = Table::new(title, columns);
     for ((key, _), figures) in chosen.iter().zip(&of_devices) {
-        let own = Cell::text(device(key));
+        let label = Cell::text(device(key));
         let cells = names.iter().map(|name| figures.get(*name).map_or_else(Cell::none, cell));
-        table.rows.push(std::iter::once(own).chain(cells).collect());
+        table.rows.push(std::iter::once(label).chain(cells).collect());
     }
     if left_out > 0 {
         let more = count_text(left_out as u128, "more launch");

@@ -40,7 +40,8 @@ pub enum Section {
 pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     let mut found = vec![(Section::Devices, devices(&run.devices))];
     for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
-        let emulated = run.devices.iter().any(|one| one.id == device.device && one.is_emulated());
+        let emulated =
+            run.devices.iter().any(|other| other.id == device.device && other.is_emulated());
         for family in by_family(device) {
             // Where machine code alone was executed, its own table has all there is.
             let has_figures =
@@ -83,7 +84,7 @@ fn by_family(device: &DeviceSummary) -> Vec<DeviceSummary> {
         let known =
             families.iter_mut().find(|table| analyze::family(&table.rows[0].kernel) == family);
         match known {
-            Some(one) => one.rows.push(row.clone()),
+            Some(known) => known.rows.push(row.clone()),
             None => families.push(DeviceSummary { rows: vec![row.clone()], ..device.clone() }),
         }
     }
@@ -118,7 +119,7 @@ pub fn devices(devices: &[Device]) -> Table {
 pub fn width_reported(device: &Device) -> Cell {
     match (device.subgroup_width_min, device.subgroup_width_max) {
         (Some(least), Some(most)) => Cell::Widths(least, most),
-        (Some(one), None) | (None, Some(one)) => Cell::Width(one),
+        (Some(width), None) | (None, Some(width)) => Cell::Width(width),
         (None, None) => Cell::none(),
     }
 }

@@ -69,8 +69,8 @@ fn published_figures_that_are_contradicted_are_marked_in_the_main_table() {
     let fits = shown(32.0, 0.5);
     let uniform = fits.lines().find(|line| line.contains("uniform") && line.contains("32.00"));
     assert!(uniform.is_some_and(|line| !line.contains('≠')), "{fits}");
-    let one = fits.lines().filter(|line| line.contains("≠ published 2.000×")).count();
-    assert!(one < contradicted.matches("≠ published").count(), "{fits}");
+    let matching_lines = fits.lines().filter(|line| line.contains("≠ published 2.000×")).count();
+    assert!(matching_lines < contradicted.matches("≠ published").count(), "{fits}");
 }
 
 /// What `claims` shows of those that the synthetic run decides, and of one alone.
@@ -90,16 +90,16 @@ fn a_claim_that_was_asked_for_stands_before_the_one_against_it() {
     let against = |other: &&crate::claims::Claim| claim.against.contains(&other.id);
     let other = ledger.iter().find(against).expect("the other");
     let judged = crate::claims::judge_all(&[other, claim], &[], &[]);
-    let said = |asked: &[&str]| claims_screen(&judged, asked, None);
+    let screen = |asked: &[&str]| claims_screen(&judged, asked, None);
     let (id, against) = (claim.id.as_str(), other.id.as_str());
     let place = |text: &str, id: &str| text.find(&format!("  {id}: ")).expect("it is shown");
     for (asked, beside) in [(id, against), (against, id)] {
-        let text = said(&[asked]);
+        let text = screen(&[asked]);
         assert!(place(&text, asked) < place(&text, beside), "{text}");
         let why = format!("Not asked for: it stands here because it says the opposite of {asked}.");
         assert_eq!(text.matches(&why).count(), 1, "{text}");
     }
-    assert!(!said(&[id, against]).contains("Not asked for"));
+    assert!(!screen(&[id, against]).contains("Not asked for"));
 }
 
 #[test]

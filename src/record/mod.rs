@@ -431,9 +431,10 @@ pub struct ScheduleCounts {
 impl Measurement {
     /// The counts of its blocks, by dispatch and block number.
     pub fn totals(&self) -> Vec<Vec<BlockTotals>> {
-        let of = |block: &Block| BlockTotals { executions: block.executions, lanes: block.lanes };
+        let totals_of =
+            |block: &Block| BlockTotals { executions: block.executions, lanes: block.lanes };
         let dispatches = self.dispatches.iter();
-        dispatches.map(|dispatch| dispatch.blocks.iter().map(of).collect()).collect()
+        dispatches.map(|dispatch| dispatch.blocks.iter().map(totals_of).collect()).collect()
     }
 
     /// The same measurement with the counts of another schedule, of which there are no histograms.

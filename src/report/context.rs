@@ -182,26 +182,26 @@ pub(super) fn context(
     for trace in &mut traces {
         trace.folded |= !families.insert(trace.family.clone());
     }
-    let mut of = |section: Section| -> Vec<TableText> {
+    let mut take_tables = |section: Section| -> Vec<TableText> {
         let found = tables.extract_if(.., |(name, _)| *name == section);
         found.map(|(_, table)| TableText::with_sentences_beneath(table)).collect()
     };
     let context = Context {
         misses: analyze::misses(joined, &summary).iter().map(miss).collect(),
         runs: runs.iter().map(run).collect(),
-        devices: of(Section::Devices).pop().filter(|_| !joined.devices.is_empty()),
+        devices: take_tables(Section::Devices).pop().filter(|_| !joined.devices.is_empty()),
         width_sentences: width_sentences
             .into_iter()
             .filter(|sentence| !found.contains(sentence))
             .collect(),
         found,
-        width_costs: of(Section::Widths),
-        summaries: of(Section::Summary),
-        side_by_side: of(Section::Instruments),
-        machine_code: of(Section::MachineCode),
+        width_costs: take_tables(Section::Widths),
+        summaries: take_tables(Section::Summary),
+        side_by_side: take_tables(Section::Instruments),
+        machine_code: take_tables(Section::MachineCode),
         sentences: analyze::crossover_sentences(joined),
-        crossovers: of(Section::Crossovers),
-        models: of(Section::Model),
+        crossovers: take_tables(Section::Crossovers),
+        models: take_tables(Section::Model),
         figures,
         figures_folded,
         figures_wide,
@@ -290,7 +290,7 @@ fn device_agreements(rows: &[AgreementRow]) -> Vec<DeviceAgreementText> {
     }
     let texts = devices.into_iter().map(|((label, simulator), rows)| {
         let blocks: usize = rows.iter().map(|row| row.agreement.blocks_compared).sum();
-        let of = format!(
+        let compared = format!(
             "{} of {}",
             present::count_text(blocks as u128, "block"),
             present::count_text(rows.len() as u128, "launch")
@@ -303,7 +303,7 @@ fn device_agreements(rows: &[AgreementRow]) -> Vec<DeviceAgreementText> {
             many => format!("{many} launches differ"),
         };
         DeviceAgreementText {
-            sentence: format!("{label} against {simulator}: {of}; {found}."),
+            sentence: format!("{label} against {simulator}: {compared}; {found}."),
             different: different.into_iter().map(agreement).collect(),
             equal: equal.into_iter().map(agreement).collect(),
         }

@@ -57,8 +57,8 @@ impl GalleryPage {
 
     /// The tables, those of attested records first.
     pub fn tables(&self) -> Vec<Table> {
-        let of = |unattested| present::gallery(&self.gallery, unattested);
-        of(false).into_iter().chain(of(true)).chain(self.claims()).collect()
+        let tables_of = |unattested| present::gallery(&self.gallery, unattested);
+        tables_of(false).into_iter().chain(tables_of(true)).chain(self.claims()).collect()
     }
 
     /// The claims that are worth different things on different devices.

@@ -376,8 +376,8 @@ fn advices(profile: &Profile, advice: &[Advice], advised: &[&DeviceProfile]) -> 
         if card.rule == Rule::BarrierInDivergentFlow {
             return Some("an error".to_owned());
         }
-        if let Some(said) = &card.modelled {
-            return Some(said.clone());
+        if let Some(sentence) = &card.modelled {
+            return Some(sentence.clone());
         }
         let slots = format::count(card.saved_operations);
         Some(format!("saves {slots} operations ({})", format::percent(Some(card.gain_share))))
@@ -402,7 +402,7 @@ fn remarks(devices: &[&DeviceProfile]) -> Vec<String> {
             all.entry(remark).or_default().push(&device.column.device);
         }
     }
-    all.into_iter().map(|(text, of)| format!("{text} ({})", of.join(", "))).collect()
+    all.into_iter().map(|(text, devices)| format!("{text} ({})", devices.join(", "))).collect()
 }
 
 fn code(profile: &Profile, number: u32) -> String {

@@ -64,7 +64,7 @@ impl<T: Send + 'static> Ahead<T> {
         request: &CountRequest,
         work: impl Fn() -> Work<T>,
     ) -> Option<T> {
-        let is_it = |(known, of): &Asked| of == request && known == launch;
+        let is_it = |(known, asked): &Asked| asked == request && known == launch;
         if self.running.as_ref().is_some_and(|running| running.asked.iter().any(is_it))
             && !self.done.iter().any(|(asked, _)| is_it(asked))
         {

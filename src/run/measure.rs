@@ -153,7 +153,7 @@ fn name_arms(
     dispatches: &mut [Dispatch],
 ) -> Result<(), RunError> {
     let mut others = other.dispatches.iter().zip(other.machine_code);
-    for (index, own) in dispatches.iter_mut().enumerate() {
+    for (index, dispatch_run) in dispatches.iter_mut().enumerate() {
         let of_other = match others.next() {
             Some((counts, machine_code)) => {
                 let made = dispatch(launch, index, programs, Some(counts), None, None)?;
@@ -161,8 +161,8 @@ fn name_arms(
             }
             None => None,
         };
-        let found = sass::beside(own, of_other.as_ref());
-        if let (Some(code), Some((arms, near))) = (&mut own.machine_code, found) {
+        let found = sass::beside(dispatch_run, of_other.as_ref());
+        if let (Some(code), Some((arms, near))) = (&mut dispatch_run.machine_code, found) {
             (code.arms, code.near) = (arms, near);
         }
     }

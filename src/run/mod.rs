@@ -348,9 +348,9 @@ pub fn caught<T>(
     file: &str,
     work: impl FnOnce() -> Result<T, RunError>,
 ) -> Result<T, RunError> {
-    catch_panic(work).unwrap_or_else(|said| {
+    catch_panic(work).unwrap_or_else(|payload| {
         let message = format!(
-            "lanescope's {part} panicked on {file}: {said}; please report it with the shader"
+            "lanescope's {part} panicked on {file}: {payload}; please report it with the shader"
         );
         Err(RunError::new(RunErrorKind::Panicked, message))
     })

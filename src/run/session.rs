@@ -607,10 +607,10 @@ impl Session<'_, '_> {
 mod tests;
 
 /// Whether every block ran equally often with equally many lanes.
-fn are_alike(own: &[CountedDispatch], others: &[CountedDispatch]) -> bool {
+fn are_alike(counted: &[CountedDispatch], others: &[CountedDispatch]) -> bool {
     let ran = |dispatches: &[CountedDispatch]| -> Vec<_> {
         let counts = dispatches.iter().flat_map(|dispatch| &dispatch.counts);
         counts.map(|count| (count.executions, count.lanes)).collect()
     };
-    ran(own) == ran(others)
+    ran(counted) == ran(others)
 }

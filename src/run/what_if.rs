@@ -375,7 +375,7 @@ impl Workshop<'_> {
         let deciding = self.program.find_deciding();
         let generated = self.launch.seeded().filter_map(|name| deciding.get(name));
         let lines: std::collections::BTreeSet<u32> =
-            generated.flat_map(|of| of.conditions.iter().copied()).collect();
+            generated.flat_map(|buffer| buffer.conditions.iter().copied()).collect();
         let returns = causes.iter().filter(|cause| cause.change == Change::PackWhatGoesOn);
         let returns = returns.filter(|cause| !lines.contains(&cause.line));
         let kept = returns.filter_map(|cause| {

@@ -45,8 +45,8 @@ fn collect_part(
     options: &WorkerOptions,
 ) -> Result<Collected, RunError> {
     let mut worker = Worker::start(options)?;
-    let of = Box::new(launch.clone());
-    worker.ask(&WorkerRequest::Collect { id: id.to_owned(), launch: of, part })?;
+    let boxed = Box::new(launch.clone());
+    worker.ask(&WorkerRequest::Collect { id: id.to_owned(), launch: boxed, part })?;
     let limit = COLLECTING_MAX.max(options.silence_max);
     match worker.hear(limit, &format!("reading counters of {}", launch.kernel))? {
         Reply::Collected(collected) => Ok(*collected),
@@ -228,8 +228,8 @@ impl Runner for WorkerRunner {
         request: &CountRequest,
         notice: &mut dyn FnMut(),
     ) -> Result<Vec<Counted>, RunError> {
-        let (of, doing) = (Box::new(launch.clone()), format!("counting {}", launch.kernel));
-        self.worker.ask(&WorkerRequest::Count { launch: of, request: *request })?;
+        let (boxed, doing) = (Box::new(launch.clone()), format!("counting {}", launch.kernel));
+        self.worker.ask(&WorkerRequest::Count { launch: boxed, request: *request })?;
         loop {
             match self.hear(&doing)? {
                 Reply::Counting => notice(),

@@ -199,10 +199,11 @@ fn check_lanes(executions: u64, lanes: u64, width: u32) -> Result<(), String> {
 fn check_machine_code(code: &MachineCode, measurement: &Measurement) -> Result<(), String> {
     let width = measurement.subgroup_width.map_or(Width::MAX, Width::lanes);
     let amd = code.architecture.starts_with("gfx");
-    for one in code.instructions.iter().filter(|_| amd) {
-        let place = |what| format!("instruction at byte {}: {what}", one.offset_bytes);
-        check_lanes(one.inst_executed, one.thread_inst_executed, width).map_err(place)?;
-        if one.thread_inst_executed_pred_on > one.thread_inst_executed {
+    for instruction in code.instructions.iter().filter(|_| amd) {
+        let place = |what| format!("instruction at byte {}: {what}", instruction.offset_bytes);
+        check_lanes(instruction.inst_executed, instruction.thread_inst_executed, width)
+            .map_err(place)?;
+        if instruction.thread_inst_executed_pred_on > instruction.thread_inst_executed {
             return Err(place("more lanes are on than run".to_owned()));
         }
     }

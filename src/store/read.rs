@@ -29,8 +29,8 @@ pub fn read_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
         return read_open(path, bytes_max);
     }
     let (sender, read) = channel();
-    let of = path.to_owned();
-    thread::spawn(move || sender.send(read_open(&of, bytes_max.min(ENDLESS_BYTES_MAX))));
+    let owned_path = path.to_owned();
+    thread::spawn(move || sender.send(read_open(&owned_path, bytes_max.min(ENDLESS_BYTES_MAX))));
     read.recv_timeout(ENDLESS_TIME_MAX).unwrap_or_else(|_| {
         let seconds = ENDLESS_TIME_MAX.as_secs();
         let message = format!("it is no regular file, and did not end within {seconds} s");

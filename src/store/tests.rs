@@ -357,8 +357,8 @@ fn traces_shapes_and_machine_code_that_cannot_be_are_refused() {
         (compiled(most + 1, 1), "lanes, and 2 executions have"),
         (compiled(1, 0), "an arm of line 0"),
     ] {
-        let said = refusal(&text);
-        assert!(said.contains(words) && said.contains("measurement 1"), "{words}: {said}");
+        let message = refusal(&text);
+        assert!(message.contains(words) && message.contains("measurement 1"), "{words}: {message}");
     }
 }
 
@@ -399,9 +399,9 @@ fn instructions_are_lists_in_a_file_and_older_files_have_them_one_by_one() {
         ("[4,4]", "[4]", "2 instructions have 1 values of thread_inst_executed"),
         ("[0,16]", "[0,16,32]", "3 instructions have 2 values of line"),
     ] {
-        let said = refusal(&text.replace(list, short));
-        assert!(said.contains(words), "{said}");
+        let message = refusal(&text.replace(list, short));
+        assert!(message.contains(words), "{message}");
     }
-    let said = refusal(&text.replace("[7,null]", "[\"seven\",null]"));
-    assert!(said.contains("bad.json:") && said.contains("seven"), "{said}");
+    let message = refusal(&text.replace("[7,null]", "[\"seven\",null]"));
+    assert!(message.contains("bad.json:") && message.contains("seven"), "{message}");
 }

@@ -205,8 +205,8 @@ fn launches_of_the_catalogue_are_their_plans() {
     let mut seen = std::collections::BTreeSet::new();
     for kernel in catalogue.kernels() {
         if !kernel.description.dispatches.iter().any(|dispatch| dispatch.multisplit) {
-            let one = |d: &&DispatchDescription| d.entry_point.contains("_count");
-            assert_eq!(kernel.description.dispatches.iter().find(one), None, "{}", kernel.id);
+            let counts = |d: &&DispatchDescription| d.entry_point.contains("_count");
+            assert_eq!(kernel.description.dispatches.iter().find(counts), None, "{}", kernel.id);
             continue;
         }
         seen.insert(kernel.family().to_owned());

@@ -477,15 +477,16 @@ impl Shader {
 
 /// How far executions lie from the simulator's at most, in words.
 fn executions_apart(differences: &[analyze::Difference]) -> String {
-    let executions =
-        differences.iter().filter(|one| matches!(one.quantity, analyze::Quantity::Executions));
-    let apart = |one: &analyze::Difference| {
-        let (left, right) = (one.left? as f64, one.right? as f64);
+    let executions = differences
+        .iter()
+        .filter(|difference| matches!(difference.quantity, analyze::Quantity::Executions));
+    let apart = |difference: &analyze::Difference| {
+        let (left, right) = (difference.left? as f64, difference.right? as f64);
         Some((left - right).abs() / right * 100.0)
     };
     let mut most: Option<f64> = None;
-    for one in executions {
-        let percent = apart(one).unwrap_or(f64::INFINITY);
+    for difference in executions {
+        let percent = apart(difference).unwrap_or(f64::INFINITY);
         most = Some(most.map_or(percent, |most| most.max(percent)));
     }
     match most {

@@ -110,8 +110,8 @@ fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
                     let on = instruction.thread_inst_executed_pred_on;
                     figures += &format!("{}  ", mean(on, instruction.inst_executed));
                 }
-                let said = instruction.text.as_deref().unwrap_or_default();
-                text += &format!("{figures}{}", cut(said, width_of(&figures), look.columns));
+                let words = instruction.text.as_deref().unwrap_or_default();
+                text += &format!("{figures}{}", cut(words, width_of(&figures), look.columns));
                 text.truncate(text.trim_end().len());
                 text.push('\n');
             }

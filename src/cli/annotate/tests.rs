@@ -112,8 +112,10 @@ fn full_subgroups_leave_nothing_to_say() {
 ";
     let mut run = simulated(text, random_words(), 4, &[32]);
     let whole = view(&run, PLAIN);
-    for said in ["Every line ran with full subgroups", "Nothing to advise", "32.0 / 32 (100.0 %)"] {
-        assert!(whole.contains(said), "{whole}");
+    for expected in
+        ["Every line ran with full subgroups", "Nothing to advise", "32.0 / 32 (100.0 %)"]
+    {
+        assert!(whole.contains(expected), "{whole}");
     }
     let cut = "a loop was cut off, or may have been, and what it would have run is not counted";
     assert!(!whole.contains(cut), "{whole}");
@@ -174,9 +176,9 @@ fn the_way_of_counting_is_said_with_its_reason_and_the_time() {
                 .to_owned(),
         ),
     ];
-    for (method, trust, failed, cpu_driver, said) in cases {
+    for (method, trust, failed, cpu_driver, expected) in cases {
         let view = view_of(method, trust, failed, cpu_driver);
-        assert!(view.contains(&format!("  sim:32: {said}\n")), "{said}\n{view}");
+        assert!(view.contains(&format!("  sim:32: {expected}\n")), "{expected}\n{view}");
         assert!(view.ends_with("after the device was open: sim:32 0.250 s\n"), "{view}");
     }
     let simulated = view(&demo(&[32]), PLAIN);

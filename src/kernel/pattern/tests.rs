@@ -76,7 +76,8 @@ fn points_lie_in_their_box_and_padding_is_zero() {
 
 #[test]
 fn images_show_what_they_are_named_for() {
-    let image = |of| floats(&Pattern::Image { width: 64, of, range: [0.0, 1.0] }, 64 * 64, 1);
+    let image =
+        |picture| floats(&Pattern::Image { width: 64, of: picture, range: [0.0, 1.0] }, 64 * 64, 1);
     let gradient = image(Picture::Gradient);
     assert!(gradient[..64].is_sorted() && gradient[0] == 0.0 && gradient[63] == 1.0);
     let checkers = image(Picture::Checkers);

@@ -112,13 +112,17 @@ pub(super) fn codes(profile: &Profile) -> Vec<CodeText> {
     for device in &profile.devices {
         for dispatch in &device.dispatches {
             let Some(code) = &dispatch.machine_code else { continue };
-            let (label, of) = (&device.column.label, machine::code_text(code, &device.driver));
+            let (label, code_text) =
+                (&device.column.label, machine::code_text(code, &device.driver));
             let missing: Vec<String> =
                 device.unmatched(dispatch).into_iter().map(str::to_owned).collect();
             let arms = machine::arm_lines(dispatch);
             if !(arms.is_empty() && missing.is_empty()) {
                 all.push(CodeText {
-                    title: format!("Machine code of {} on {label} ({of})", dispatch.entry_point),
+                    title: format!(
+                        "Machine code of {} on {label} ({code_text})",
+                        dispatch.entry_point
+                    ),
                     meaning: machine::arms_note(&machine::outcomes(dispatch)),
                     arms,
                     missing,

@@ -365,16 +365,20 @@ impl<'a> Replay<'a> {
                 resident_max = Some(resident_max.map_or(resident, |most: u32| most.min(resident)));
             }
         }
-        let of = |name: &str, value: u32, unit: &str, attribute: &str| Counter {
+        let counter = |name: &str, value: u32, unit: &str, attribute: &str| Counter {
             name: name.to_owned(),
             value: f64::from(value),
             unit: unit.to_owned(),
             description: format!("what the compiled kernel takes of each lane: {attribute}"),
         };
         let registers =
-            of("registers_per_lane", given[0], "registers", "CU_FUNC_ATTRIBUTE_NUM_REGS");
-        let local =
-            of("local_bytes_per_lane", given[1], "bytes", "CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES");
+            counter("registers_per_lane", given[0], "registers", "CU_FUNC_ATTRIBUTE_NUM_REGS");
+        let local = counter(
+            "local_bytes_per_lane",
+            given[1],
+            "bytes",
+            "CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES",
+        );
         Ok([registers, local].into_iter().chain(resident_max.map(resident_counter)).collect())
     }
 
@@ -391,8 +395,9 @@ impl<'a> Replay<'a> {
 /// The sums over a dispatch's instructions, by the figures' names.
 #[expect(clippy::cast_precision_loss, reason = "counters are real numbers in records")]
 fn sums(metrics: Vec<Metric>, code: &MachineCode) -> Vec<Counter> {
-    let sum = |of: fn(&Instruction) -> u64| {
-        code.instructions.iter().map(|instruction| u128::from(of(instruction))).sum::<u128>() as f64
+    let sum = |figure: fn(&Instruction) -> u64| {
+        code.instructions.iter().map(|instruction| u128::from(figure(instruction))).sum::<u128>()
+            as f64
     };
     let sums = [
         sum(|instruction| instruction.inst_executed),

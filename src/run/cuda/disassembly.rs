@@ -71,10 +71,11 @@ impl Disassembler {
         let found = places.iter().filter_map(named).chain(inside).find(|file| file.is_file());
         let path = found.ok_or(DisassemblyError::Missing)?;
         let mut tool = Self { words: name(&path), path };
-        let said = tool.run(&["--version".as_ref()])?;
-        let version = said.lines().find_map(|line| line.split_once("release ")).map(|(_, rest)| {
-            rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>()
-        });
+        let printed = tool.run(&["--version".as_ref()])?;
+        let version =
+            printed.lines().find_map(|line| line.split_once("release ")).map(|(_, rest)| {
+                rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>()
+            });
         if let Some(version) = version {
             tool.words += &format!(" {version}");
         }

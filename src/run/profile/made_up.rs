@@ -73,12 +73,13 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
     let alone = launch.buffers.iter().filter(|buffer| !described.contains(buffer.name.as_str()));
     let mut shapes: BTreeMap<String, Shape> = BTreeMap::new();
     for interface in programs(launch)?.iter().filter_map(|program| program.interface().ok()) {
-        shapes.extend(interface.resources.into_iter().map(|of| (of.name, of.shape)));
+        let resources = interface.resources.into_iter();
+        shapes.extend(resources.map(|resource| (resource.name, resource.shape)));
     }
     let zeros = alone.clone().filter_map(|buffer| {
         let zero = matches!(buffer.fill, Fill::Zero | Fill::Default { .. } | Fill::Words(_));
         shapes.get(&buffer.name).filter(|shape| zero && holds_atomics(shape))?;
-        let deciding = all.get(&buffer.name).filter(|of| !of.conditions.is_empty())?;
+        let deciding = all.get(&buffer.name).filter(|deciding| !deciding.conditions.is_empty())?;
         Some(MadeUp {
             buffer: buffer.name.clone(),
             conditions: deciding.conditions.iter().copied().collect(),

@@ -419,7 +419,7 @@ fn entry_points(
     match (&request.entry_point, &parsed.entry_points()[..]) {
         (_, []) => Err(ProfileError::NoEntryPoint { file, spirv: request.spirv.is_some() }),
         (Some(name), _) => Ok(vec![name.clone()]),
-        (None, [one]) => Ok(vec![(*one).to_owned()]),
+        (None, [name]) => Ok(vec![(*name).to_owned()]),
         (None, several) => Err(ProfileError::EntryPoints { file, names: listed(&several) }),
     }
 }

@@ -54,7 +54,9 @@ pub fn prepare_affordable(
             None => Description::parse(&request.file, "")?,
         };
         let interface = prepared.interfaces.iter().take(1);
-        description.dispatches.extend(interface.map(|of| describe::dispatch_each(of, each)));
+        description
+            .dispatches
+            .extend(interface.map(|interface| describe::dispatch_each(interface, each)));
         request.description = Some((request.file.clone(), description));
         prepared = prepare(&request, read)?;
     }

@@ -49,9 +49,9 @@ type Variables<'a> = BTreeSet<(u32, u32, &'a str)>;
 
 fn variables<'a>(
     interfaces: &'a [Interface],
-    of: impl Fn(&'a Interface) -> Vec<(u32, u32, &'a str)>,
+    variables_of: impl Fn(&'a Interface) -> Vec<(u32, u32, &'a str)>,
 ) -> Variables<'a> {
-    interfaces.iter().flat_map(of).collect()
+    interfaces.iter().flat_map(variables_of).collect()
 }
 
 /// What finds variables of one kind.

@@ -363,8 +363,8 @@ fn contents_are_proposed_from_how_a_buffer_is_used() {
         let with =
             ProfileRequest { description: Some(("t.toml".to_owned(), written)), ..derived.clone() };
         let (without, with) = (launch_of(&derived), launch_of(&with));
-        for (one, other) in without.buffers.iter().zip(&with.buffers) {
-            assert_eq!(without.contents(one), with.contents(other), "{}: {text}", one.name);
+        for (buffer, other) in without.buffers.iter().zip(&with.buffers) {
+            assert_eq!(without.contents(buffer), with.contents(other), "{}: {text}", buffer.name);
         }
     }
 }
@@ -413,8 +413,8 @@ fn init_takes_every_entry_point_in_the_order_of_the_text() {
     );
     assert!(text.contains("in the order of the shader's text"), "{text}");
     // One that is asked for stays alone.
-    let one = ProfileRequest { entry_point: Some("down".to_owned()), ..derived };
-    let text = template(&one).unwrap();
+    let alone = ProfileRequest { entry_point: Some("down".to_owned()), ..derived };
+    let text = template(&alone).unwrap();
     assert_eq!(launch_of(&request(source, &text)).dispatches.len(), 1, "{text}");
 }
 

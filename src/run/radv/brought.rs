@@ -210,8 +210,8 @@ pub fn wanted() -> Result<BTreeMap<String, Wanted>, RunError> {
                         let place = Place { family: FAMILIES[0], wave };
                         let asked = ToCompile::new(program, &bindings, &launch)?;
                         let (kernel, workgroup) = (kernel.id.clone(), program.workgroup_size());
-                        let one = Wanted { kernel, place, asked, workgroup };
-                        wanted.entry(one.asked.key(place)).or_insert(one);
+                        let compilation = Wanted { kernel, place, asked, workgroup };
+                        wanted.entry(compilation.asked.key(place)).or_insert(compilation);
                     }
                 }
             }

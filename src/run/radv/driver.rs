@@ -216,7 +216,7 @@ impl Made<'_> {
     fn layout(&mut self, input: &Input<'_>) -> Result<vk::PipelineLayout, vk::Result> {
         let groups = input.of.bindings.iter().map(|(group, ..)| group + 1).max().unwrap_or(0);
         for group in 0..groups {
-            let members = input.of.bindings.iter().filter(|(of, ..)| *of == group);
+            let members = input.of.bindings.iter().filter(|(owner, ..)| *owner == group);
             let bindings: Vec<_> = members
                 .map(|(_, binding, uniform)| {
                     vk::DescriptorSetLayoutBinding::default()
@@ -276,9 +276,9 @@ fn describe(instance: &ash::Instance, physical: vk::PhysicalDevice) -> (String, 
     unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
     let name = properties.properties.device_name_as_c_str().unwrap_or_default().to_string_lossy();
     let name = name.into_owned();
-    let of = driver.driver_name_as_c_str().unwrap_or_default().to_string_lossy();
+    let driver_name = driver.driver_name_as_c_str().unwrap_or_default().to_string_lossy();
     let info = driver.driver_info_as_c_str().unwrap_or_default().to_string_lossy();
-    (name, format!("{of} {info}"))
+    (name, format!("{driver_name} {info}"))
 }
 
 /// Whether a device shows its code.

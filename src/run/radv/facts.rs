@@ -75,12 +75,12 @@ pub(super) fn facts(
 }
 
 fn statistic(output: &Output, name: &str) -> Result<u64, Failure> {
-    let found = output.statistics.iter().find(|(of, _)| of == name);
+    let found = output.statistics.iter().find(|(statistic, _)| statistic == name);
     found.map(|(_, value)| *value).ok_or_else(|| format!("the driver has no figure {name:?}"))
 }
 
 pub(super) fn text<'a>(output: &'a Output, name: &str) -> Result<&'a str, Failure> {
-    let found = output.texts.iter().find(|(of, _)| of.starts_with(name));
+    let found = output.texts.iter().find(|(title, _)| title.starts_with(name));
     found.map(|(_, text)| text.as_str()).ok_or_else(|| format!("the driver has no text {name:?}"))
 }
 
@@ -111,7 +111,8 @@ fn scalars(output: &Output, groups: &[u32]) -> Result<Vec<Start>, Failure> {
     {
         starts.push(Start::WaveNumber);
     }
-    let taken = |starts: &[Start]| starts.iter().map(|one| u32::from(one.registers())).sum::<u32>();
+    let taken =
+        |starts: &[Start]| starts.iter().map(|start| u32::from(start.registers())).sum::<u32>();
     // Where a workgroup is one wave, Mesa from 23 on knows the number, and the register is given all the same.
     if taken(&starts) + 2 == given {
         starts.push(Start::Unused(1));

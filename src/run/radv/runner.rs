@@ -176,10 +176,10 @@ impl RadvRunner {
         for (index, pair) in launch.dispatches.iter().zip(programs.iter()).enumerate() {
             // RADV's compiler would take minutes and gigabytes over variables that nobody meant.
             programs.check_variables(index)?;
-            let spent: u64 = done.iter().map(|one| one.outcome.instructions()).sum();
+            let spent: u64 = done.iter().map(|dispatched| dispatched.outcome.instructions()).sum();
             let limits = (self.steps_max, operations_max.saturating_sub(spent));
-            let one = self.dispatch(launch, pair, buffers, limits, after.as_deref_mut());
-            done.push(one.map_err(|error| match error.limit {
+            let dispatched = self.dispatch(launch, pair, buffers, limits, after.as_deref_mut());
+            done.push(dispatched.map_err(|error| match error.limit {
                 // The limit is the launch's, and not what earlier dispatches left of it.
                 Some(limit) if limit.which == LimitOf::Operations => {
                     let all = amd::DispatchError::AllSteps { limit: operations_max };
@@ -316,10 +316,10 @@ impl RadvRunner {
         let (ran, simulated) = ([ran.0?, ran.1?], [simulated.0?, simulated.1?]);
         let mut matched = Vec::new();
         for (place, program) in programs.iter().enumerate() {
-            let [(blocks, own), (_, others)] = simulated.each_ref().map(|counted| {
-                counted.dispatches.get(place).map_or_else(Default::default, |one| {
-                    let blocks = blocks_of(program, &one.counts);
-                    let units = units(&blocks, &program.entry_point().name, &one.calls);
+            let [(blocks, own_units), (_, others)] = simulated.each_ref().map(|counted| {
+                counted.dispatches.get(place).map_or_else(Default::default, |dispatched| {
+                    let blocks = blocks_of(program, &dispatched.counts);
+                    let units = units(&blocks, &program.entry_point().name, &dispatched.calls);
                     (blocks, units)
                 })
             });
@@ -328,9 +328,10 @@ impl RadvRunner {
             let ran = |counts: &Counts| (counts.executions, counts.lanes);
             let ran = other.outcome.counts.iter().map(ran).collect();
             let other = OtherInput { units: &others, ran };
-            let beside = SideBySide::new(&blocks, own, &steps, Some(&other), true);
+            let beside = SideBySide::new(&blocks, own_units, &steps, Some(&other), true);
             let (outcome, compiled) = (executed.outcome.clone(), Arc::clone(&executed.compiled));
-            let counts = simulated[0].dispatches.get(place).map(|one| one.counts.clone());
+            let counts =
+                simulated[0].dispatches.get(place).map(|dispatched| dispatched.counts.clone());
             matched.push(Matched { outcome, compiled, beside, counts: counts.unwrap_or_default() });
         }
         let of_simulator = &simulated[0].outputs_sha256;
@@ -374,8 +375,8 @@ impl RadvRunner {
     ) -> Option<Counter> {
         let mut sums = [0_u128; 2];
         let all = launch.dispatches.iter().zip(matched).zip(programs.iter());
-        for ((_, one), program) in all.filter(|((dispatch, _), _)| !dispatch.setup) {
-            for (count, block) in one.counts.iter().zip(program.blocks()) {
+        for ((_, dispatched), program) in all.filter(|((dispatch, _), _)| !dispatch.setup) {
+            for (count, block) in dispatched.counts.iter().zip(program.blocks()) {
                 let ran = [count.executions.0, count.lanes.0].map(u128::from);
                 sums = [0, 1].map(|at| sums[at] + ran[at] * u128::from(block.ops));
             }
@@ -398,7 +399,7 @@ impl RadvRunner {
             all.filter(|(dispatch, _)| !dispatch.setup).map(|(_, executed)| executed).collect();
         let hash = |dispatch: &&Executed| dispatch.compiled.sha256[..16].to_owned();
         let hashes: Vec<String> = worked.iter().map(hash).collect();
-        let of = format!(
+        let source = format!(
             "{}, waves of {}, {}, code {}",
             self.place.family,
             self.place.wave,
@@ -412,7 +413,7 @@ impl RadvRunner {
                 add(&mut total, &dispatch.outcome.total(&dispatch.compiled.code, kind));
             }
             for (name, value, meaning) in figures(kind, &total) {
-                counters.push(counter(&format!("{word}_{name}"), value, meaning, &of));
+                counters.push(counter(&format!("{word}_{name}"), value, meaning, &source));
             }
         }
         counters
@@ -458,12 +459,12 @@ fn bindings(program: &Program) -> Result<Vec<Binding>, RunError> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts lie far below 2^53")]
-fn counter(name: &str, value: u64, meaning: &str, of: &str) -> Counter {
+fn counter(name: &str, value: u64, meaning: &str, source: &str) -> Counter {
     Counter {
         name: name.to_owned(),
         value: value as f64,
         unit: "1".to_owned(),
-        description: format!("{meaning}; {of}"),
+        description: format!("{meaning}; {source}"),
     }
 }
 

@@ -253,8 +253,8 @@ fn the_answer_is_told_before_counters_are_read() {
         ..SessionOptions::counting(CountRequest::once(Method::Executed))
     };
     let mut heard = Heard { log: Rc::clone(&log), ..Heard::default() };
-    let one = vec![launches().remove(0)];
-    run_device(&mut open, &[one], &options, &mut heard).unwrap();
+    let group = vec![launches().remove(0)];
+    run_device(&mut open, &[group], &options, &mut heard).unwrap();
     assert_eq!(log.borrow().as_slice(), ["count a", "time a", "answer a", "collect a"]);
     assert_eq!(heard.measurements.len(), 1);
 }

@@ -174,9 +174,11 @@ impl MemoryWatch {
         let sums = self.traffic.as_ref().map(Traffic::sums).cloned().unwrap_or_default();
         let resources = program.interface().map(|interface| interface.resources);
         let resources = resources.unwrap_or_default();
-        let uniform = resources.iter().filter(|of| of.access == BindingAccess::Uniform);
-        let uniform: BTreeSet<&str> = uniform.map(|of| of.name.as_str()).collect();
-        let structures = resources.iter().filter_map(|of| Some((&*of.name, structure(&of.shape)?)));
+        let uniform = resources.iter().filter(|resource| resource.access == BindingAccess::Uniform);
+        let uniform: BTreeSet<&str> = uniform.map(|resource| resource.name.as_str()).collect();
+        let structures = resources
+            .iter()
+            .filter_map(|resource| Some((&*resource.name, structure(&resource.shape)?)));
         let structures: BTreeMap<&str, u64> = structures.collect();
         // What a uniform buffer holds is one number for all lanes.
         let deciding = program.find_deciding();

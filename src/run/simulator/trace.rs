@@ -218,8 +218,15 @@ impl Tracer {
             }
         }
         let uneven = |group: &[(u32, Strand)]| {
-            let own = || group.iter().flat_map(|(_, strand)| &strand.own).filter(|own| **own > 0);
-            own().max().map_or(0, |most| own().map(|own| most - own).sum::<u64>())
+            let lane_operations = || {
+                group
+                    .iter()
+                    .flat_map(|(_, strand)| &strand.own)
+                    .filter(|operations| **operations > 0)
+            };
+            lane_operations().max().map_or(0, |most| {
+                lane_operations().map(|operations| most - operations).sum::<u64>()
+            })
         };
         // The first of equals, which is the last when seen from the end.
         let chosen = groups.into_iter().rev().max_by_key(|(_, group)| uneven(group));
@@ -289,19 +296,19 @@ mod tests {
     fn each_lane_has_what_its_sets_did_together() {
         let mut random = SplitMix64::new(1);
         let mut strand = Strand::default();
-        let mut own = [0_u64; 64];
+        let mut sums = [0_u64; 64];
         for _ in 0..400 {
             // Few sets again and again, and now and then another.
             let set = random.bits() % 12;
             let active = u128::from(SplitMix64::new(set).bits());
             let operations = 1 + random.bits() % 9;
             strand.add_own(operations, active);
-            for (lane, sum) in own.iter_mut().enumerate() {
+            for (lane, sum) in sums.iter_mut().enumerate() {
                 *sum += operations * u64::from((active >> lane) & 1 == 1);
             }
         }
         strand.settle_own();
-        assert!(own.iter().any(|sum| *sum > OWN_MAX) && own.iter().any(|sum| *sum < OWN_MAX));
-        assert_eq!(strand.own, own.map(|sum| sum.min(OWN_MAX)));
+        assert!(sums.iter().any(|sum| *sum > OWN_MAX) && sums.iter().any(|sum| *sum < OWN_MAX));
+        assert_eq!(strand.own, sums.map(|sum| sum.min(OWN_MAX)));
     }
 }

@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_pipeline_is_known_by_what_is_compiled_and_not_by_its_file() {
         let module = naga::Module::default();
-        let of =
+        let key_of =
             |shader: &ModuleSource<'_>, places: &[SlotPlace]| key(shader.module, shader, places);
         let first = ModuleSource {
             file: "a.wgsl",
@@ -276,10 +276,10 @@ mod tests {
         let [read, write] =
             [true, false].map(|read_only| buffer(BufferBindingType::Storage { read_only }));
         let places = [(0, 0, uniform), (0, 1, write)];
-        let known = of(&first, &places);
-        assert_eq!(known, of(&ModuleSource { file: "b.wgsl", ..first }, &places));
+        let known = key_of(&first, &places);
+        assert_eq!(known, key_of(&ModuleSource { file: "b.wgsl", ..first }, &places));
         // Immediate data are set at each dispatch.
-        assert_eq!(known, of(&ModuleSource { immediates: &[5, 6, 7, 8], ..first }, &places));
+        assert_eq!(known, key_of(&ModuleSource { immediates: &[5, 6, 7, 8], ..first }, &places));
         let with = |place: naga::Span| {
             let mut module = naga::Module::default();
             let mut function = naga::Function::default();
@@ -289,7 +289,7 @@ mod tests {
         };
         let (here, there) = (with(naga::Span::new(0, 4)), with(naga::Span::new(5, 9)));
         assert_ne!(format!("{here:?}"), format!("{there:?}"));
-        let of_module = |module: &naga::Module| of(&ModuleSource { module, ..first }, &places);
+        let of_module = |module: &naga::Module| key_of(&ModuleSource { module, ..first }, &places);
         assert_eq!(of_module(&here), of_module(&there));
         assert_ne!(of_module(&here), known);
         let mut module = naga::Module::default();
@@ -297,12 +297,12 @@ mod tests {
         module.types.insert(naga::Type { name: None, inner }, naga::Span::default());
         let others = [
             of_module(&module),
-            of(&ModuleSource { entry_point: "other", ..first }, &places),
-            of(&ModuleSource { trusted: false, ..first }, &places),
-            of(&ModuleSource { zero_memory: false, ..first }, &places),
-            of(&ModuleSource { immediates: &[], ..first }, &places),
-            of(&first, &[(0, 0, read), (0, 1, write)]),
-            of(&first, &[(0, 0, uniform), (1, 1, write)]),
+            key_of(&ModuleSource { entry_point: "other", ..first }, &places),
+            key_of(&ModuleSource { trusted: false, ..first }, &places),
+            key_of(&ModuleSource { zero_memory: false, ..first }, &places),
+            key_of(&ModuleSource { immediates: &[], ..first }, &places),
+            key_of(&first, &[(0, 0, read), (0, 1, write)]),
+            key_of(&first, &[(0, 0, uniform), (1, 1, write)]),
         ];
         let mut all = std::collections::BTreeSet::from(others);
         assert!(all.insert(known));

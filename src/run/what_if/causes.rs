@@ -37,8 +37,9 @@ pub(super) struct Cause {
 
 /// The counts of blocks.
 pub(super) fn totals(outcome: &Outcome) -> Vec<BlockTotals> {
-    let of = |block: &BlockCounts| BlockTotals { executions: block.executions, lanes: block.lanes };
-    outcome.blocks.iter().map(of).collect()
+    let totals_of =
+        |block: &BlockCounts| BlockTotals { executions: block.executions, lanes: block.lanes };
+    outcome.blocks.iter().map(totals_of).collect()
 }
 
 /// Subgroup operations of counts.
@@ -85,8 +86,8 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
         let entry = program.blocks()[first.index()].function == program.entry_point().name;
         let returns = |id: &&BlockId| {
             let flow = &flows[id.index()];
-            let own = flow.path.last().is_some_and(|around| around.construct == construct);
-            own && flow.leaves == Some(Leave::Return)
+            let is_direct = flow.path.last().is_some_and(|around| around.construct == construct);
+            is_direct && flow.leaves == Some(Leave::Return)
         };
         let leaves_at = ids.iter().find(returns).copied().filter(|_| !turns && entry && depth == 0);
         let change = match (turns, leaves_at) {
@@ -148,7 +149,10 @@ fn blocks_called<'a>(program: &'a Program, flows: &[BlockFlow]) -> BTreeMap<&'a 
     for (block, flow) in program.blocks().iter().zip(flows) {
         let mut more = Blocks::default();
         more.insert(block.id);
-        flow.calls.iter().filter_map(|name| all.get(&**name)).for_each(|of| more.extend(of));
+        flow.calls
+            .iter()
+            .filter_map(|name| all.get(&**name))
+            .for_each(|blocks| more.extend(blocks));
         all.entry(&block.function).or_default().extend(&more);
     }
     all
@@ -214,8 +218,8 @@ fn reach(
     depth: usize,
 ) -> Blocks {
     let blocks = program.blocks();
-    let mut own: Vec<BlockId> = inside.iter().copied().collect();
-    let Some(last) = own.last().copied() else { return Blocks::default() };
+    let mut own_blocks: Vec<BlockId> = inside.iter().copied().collect();
+    let Some(last) = own_blocks.last().copied() else { return Blocks::default() };
     let home = &flows[last.index()].path;
     let function = &blocks[last.index()].function;
     // Where lanes leave to: the rest of a loop, or of the function; each once.
@@ -234,13 +238,13 @@ fn reach(
             let path = &flows[block.id.index()].path;
             around.is_none_or(|number| path.iter().any(|other| other.construct == number))
         };
-        own.extend(behind.filter(within).map(|block| block.id));
+        own_blocks.extend(behind.filter(within).map(|block| block.id));
     }
     let mut reached = Blocks::default();
-    for id in own {
+    for id in own_blocks {
         reached.insert(id);
         let calls = flows[id.index()].calls.iter();
-        calls.filter_map(|name| called.get(&**name)).for_each(|of| reached.extend(of));
+        calls.filter_map(|name| called.get(&**name)).for_each(|blocks| reached.extend(blocks));
     }
     reached
 }

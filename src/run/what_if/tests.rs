@@ -54,30 +54,30 @@ fn refusals(source: &str) -> BTreeMap<Change, Option<Refused>> {
 
 #[test]
 fn what_ties_invocations_to_their_workgroup_lets_them_change_places_in_it() {
-    let of = |rest: &str| {
+    let reordered = |rest: &str| {
         let found = trials(&shader(64, "", rest), Budget::Everything).trials;
         let order = found.into_iter().find(|trial| trial.change == Change::OrderByBranch);
         let order = order.expect("a trial");
         (order.refused, order.after.is_some(), order.within_workgroup)
     };
-    assert_eq!(of(""), (None, true, false));
-    assert_eq!(of("workgroupBarrier();"), (None, true, true));
-    assert_eq!(of("shared_words[0] = 1u;"), (None, true, true));
+    assert_eq!(reordered(""), (None, true, false));
+    assert_eq!(reordered("workgroupBarrier();"), (None, true, true));
+    assert_eq!(reordered("shared_words[0] = 1u;"), (None, true, true));
     let neighbours = (Some(Refused::SubgroupOperations), false, false);
-    assert_eq!(of("own += subgroupAdd(own);"), neighbours);
-    assert_eq!(of("own += subgroupAdd(own); workgroupBarrier();"), neighbours);
+    assert_eq!(reordered("own += subgroupAdd(own);"), neighbours);
+    assert_eq!(reordered("own += subgroupAdd(own); workgroupBarrier();"), neighbours);
 }
 
 #[test]
 fn the_size_of_workgroups_is_kept_where_places_in_them_count() {
-    let of = |source: &str| {
+    let refused = |source: &str| {
         let size = |change: &Change| matches!(change, Change::WorkgroupSize { .. });
         refusals(source).into_iter().find(|(change, _)| size(change)).expect("a trial").1
     };
-    let sizes = |arguments: &str| of(&shader(48, arguments, ""));
+    let sizes = |arguments: &str| refused(&shader(48, arguments, ""));
     assert_eq!(sizes(""), None);
     let tile = shader(48, "", "").replace("size(48)", "size(8, 6)");
-    assert_eq!(of(&tile), Some(Refused::SeveralDimensions));
+    assert_eq!(refused(&tile), Some(Refused::SeveralDimensions));
     let local = ", @builtin(local_invocation_index) local: u32";
     assert_eq!(sizes(local), Some(Refused::PlaceInWorkgroup));
     let count = ", @builtin(num_workgroups) count: vec3u";

@@ -150,10 +150,11 @@ impl Worker {
             let _ = listening.join();
         }
         let complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).text();
-        let said = if complaints.is_empty() { String::new() } else { format!(": {complaints}") };
+        let complaint =
+            if complaints.is_empty() { String::new() } else { format!(": {complaints}") };
         RunError::new(
             RunErrorKind::DeviceLost,
-            format!("the device's process ended ({status}){said}"),
+            format!("the device's process ended ({status}){complaint}"),
         )
     }
 

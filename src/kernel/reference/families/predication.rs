@@ -63,11 +63,11 @@ fn unlike(launch: &Launch) -> Result<Expected, String> {
     let c = f64::from(MAPS[1].0);
     let steps = if length % 2 == 1 { 1 } else { 2 };
     let other = |v: f64| (0..steps).fold(v, |v, _| (v - c).abs());
-    let one = choice(launch, "choice").is_ok_and(|choice| choice == "one");
+    let one_arm = choice(launch, "choice").is_ok_and(|choice| choice == "one");
     let load = choice(launch, "effect").is_ok_and(|effect| effect == "load");
     let input = floats(launch, "input")?;
     decide(launch, |index, turn, arm, v| {
-        let arm = if one { 0 } else { arm };
+        let arm = if one_arm { 0 } else { arm };
         let v = if load { input[index ^ (turn + arm)] } else { v };
         if arm == 0 { factor * v + term } else { other(v) }
     })
@@ -84,13 +84,13 @@ fn common(launch: &Launch) -> Result<Expected, String> {
 
 fn elementwise(launch: &Launch) -> Result<Expected, String> {
     let operation = choice(launch, "operation")?.to_owned();
-    let of = |x: &f64| match operation.as_str() {
+    let applied = |x: &f64| match operation.as_str() {
         "sqrt_negate" if *x > 0.0 => x.sqrt() * 2.0,
         "sqrt_negate" => 1.0 - x,
         "abs" => x.abs(),
         _ => x.max(0.0),
     };
-    let output = floats(launch, "input")?.iter().map(|x| to_element(of(x))).collect();
+    let output = floats(launch, "input")?.iter().map(|x| to_element(applied(x))).collect();
     Ok(Expected::from([("output".to_owned(), output)]))
 }
 

@@ -39,8 +39,8 @@ fn all(launch: &Launch) -> Result<Expected, String> {
 
 /// 1 for each of n elements: the kernel itself compared.
 fn ones(launch: &Launch) -> Result<Expected, String> {
-    let one = Element { value: 1.0, magnitude: 1.0 };
-    Ok(Expected::from([("output".to_owned(), vec![one; count(launch, "n")?])]))
+    let unit = Element { value: 1.0, magnitude: 1.0 };
+    Ok(Expected::from([("output".to_owned(), vec![unit; count(launch, "n")?])]))
 }
 
 /// What combines the words of elements of a type.
@@ -117,19 +117,19 @@ mod tests {
 
     #[test]
     fn integers_wrap_and_know_their_sign() {
-        let of = |element: &str, operation: &str, given: &[u32]| {
+        let combined = |element: &str, operation: &str, given: &[u32]| {
             combiner(element, operation).unwrap()(given).value
         };
         let minus_one = u32::MAX;
-        assert_eq!(of("u32", "add", &[minus_one, 3]), 2.0);
-        assert_eq!(of("i32", "add", &[minus_one, minus_one]), -2.0);
-        assert_eq!(of("i32", "max", &[minus_one, 5]), 5.0);
-        assert_eq!(of("u32", "max", &[minus_one, 5]), f64::from(u32::MAX));
-        assert_eq!(of("i32", "min", &[]), f64::from(i32::MAX));
-        assert_eq!(of("u32", "product", &[3, 5, 7]), 105.0);
-        assert_eq!(of("u32", "xor", &[0b1100, 0b1010]), f64::from(0b0110));
+        assert_eq!(combined("u32", "add", &[minus_one, 3]), 2.0);
+        assert_eq!(combined("i32", "add", &[minus_one, minus_one]), -2.0);
+        assert_eq!(combined("i32", "max", &[minus_one, 5]), 5.0);
+        assert_eq!(combined("u32", "max", &[minus_one, 5]), f64::from(u32::MAX));
+        assert_eq!(combined("i32", "min", &[]), f64::from(i32::MAX));
+        assert_eq!(combined("u32", "product", &[3, 5, 7]), 105.0);
+        assert_eq!(combined("u32", "xor", &[0b1100, 0b1010]), f64::from(0b0110));
         assert!(combiner("f32", "xor").is_err());
         let many = vec![1_u32 << 16; 3 * ELEMENTS_PER_TASK + 7];
-        assert_eq!(of("u32", "add", &many), f64::from(7_u32 << 16));
+        assert_eq!(combined("u32", "add", &many), f64::from(7_u32 << 16));
     }
 }

@@ -81,15 +81,15 @@ fn running_floats(given: &[u32], exclusive: bool, output: &mut [Element]) {
         value: sum.value + more.value,
         magnitude: sum.magnitude + more.magnitude,
     };
-    let of = |word: &u32| to_element(f64::from(f32::from_bits(*word)));
+    let element_of = |word: &u32| to_element(f64::from(f32::from_bits(*word)));
     let zero = Element { value: 0.0, magnitude: 0.0 };
-    let total = |part: &[u32]| part.iter().map(of).fold(zero, add);
+    let total = |part: &[u32]| part.iter().map(element_of).fold(zero, add);
     let offsets = offsets(given, zero, total, add);
     let parts = output.par_chunks_mut(ELEMENTS_PER_TASK).zip(given.par_chunks(ELEMENTS_PER_TASK));
     parts.zip(offsets).for_each(|((output, given), mut sum)| {
         for (element, word) in output.iter_mut().zip(given) {
             let before = sum;
-            sum = add(sum, of(word));
+            sum = add(sum, element_of(word));
             *element = if exclusive { before } else { sum };
         }
     });

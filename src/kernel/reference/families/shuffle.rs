@@ -179,11 +179,11 @@ impl<'a> Chain<'a> {
         let mut chain = Self { subgroup, workgroup_size, links, sum: 0, mean: 0.0 };
         let lanes = || subgroup.members.keys().copied();
         let count = lanes().fold(0_u32, |count, _| count + 1);
-        let own: u32 = lanes().map(|lane| lane + 1).sum();
+        let numbers: u32 = lanes().map(|lane| lane + 1).sum();
         let locals = subgroup.members.values().map(|index| chain.local(*index));
         let start = locals.fold(0_u32, |sum, local| sum.wrapping_add(word(local)));
-        // The sum of (S + own) over the lanes is count · S + Σ own.
-        chain.sum = (1..links).fold(start, |sum, _| sum.wrapping_mul(count).wrapping_add(own));
+        // The sum of (S + number) over the lanes is count · S + Σ number.
+        chain.sum = (1..links).fold(start, |sum, _| sum.wrapping_mul(count).wrapping_add(numbers));
         // Means of lanes, quarters of whole numbers below 2^24, are exact.
         #[expect(clippy::cast_precision_loss, reason = "sums of at most 128 lane numbers")]
         let mean = lanes().sum::<u32>() as f32 / count as f32;
@@ -358,21 +358,21 @@ mod tests {
                 .map(|expected_value| expected_value.value)
                 .collect()
         };
-        let of = |words: [u32; 6]| words.map(f64::from).to_vec();
+        let floats = |words: [u32; 6]| words.map(f64::from).to_vec();
         let none = NOT_DEFINED;
-        assert_eq!(row(0), of([v[0], v[0], v[0], v[0], v[4], v[4]]), "first lane's");
-        assert_eq!(row(1), of([v[2], v[2], v[2], v[2], none, none]), "lane 2's");
-        assert_eq!(row(3), of([v[1], v[0], v[3], v[2], v[5], v[4]]), "across 1");
-        assert_eq!(row(4), of([v[2], v[3], v[0], v[1], none, none]), "across half");
-        assert_eq!(row(5), of([none, v[0], v[1], v[2], none, v[4]]), "from below");
-        assert_eq!(row(8), of([v[2], v[3], none, none, none, none]), "from W / 2 above");
-        assert_eq!(row(12), of([v[3], v[2], v[1], v[0], none, none]), "athwart the quad");
-        assert_eq!(row(17), of([1, 0, 0, 0, 1, 0]), "elected");
+        assert_eq!(row(0), floats([v[0], v[0], v[0], v[0], v[4], v[4]]), "first lane's");
+        assert_eq!(row(1), floats([v[2], v[2], v[2], v[2], none, none]), "lane 2's");
+        assert_eq!(row(3), floats([v[1], v[0], v[3], v[2], v[5], v[4]]), "across 1");
+        assert_eq!(row(4), floats([v[2], v[3], v[0], v[1], none, none]), "across half");
+        assert_eq!(row(5), floats([none, v[0], v[1], v[2], none, v[4]]), "from below");
+        assert_eq!(row(8), floats([v[2], v[3], none, none, none, none]), "from W / 2 above");
+        assert_eq!(row(12), floats([v[3], v[2], v[1], v[0], none, none]), "athwart the quad");
+        assert_eq!(row(17), floats([1, 0, 0, 0, 1, 0]), "elected");
         let sum =
             |from: usize, to: usize| v[from..to].iter().fold(0_u32, |a, b| a.wrapping_add(*b));
         let whole = sum(0, 4);
-        assert_eq!(row(20), of([whole, whole, whole, whole, sum(4, 6), sum(4, 6)]), "sum");
-        assert_eq!(row(29), of([0, sum(0, 1), sum(0, 2), sum(0, 3), 0, v[4]]), "sum before");
+        assert_eq!(row(20), floats([whole, whole, whole, whole, sum(4, 6), sum(4, 6)]), "sum");
+        assert_eq!(row(29), floats([0, sum(0, 1), sum(0, 2), sum(0, 3), 0, v[4]]), "sum before");
     }
 
     #[test]

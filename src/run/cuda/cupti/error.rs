@@ -128,16 +128,20 @@ mod tests {
 
     #[test]
     fn each_failure_says_what_to_do_in_one_line() {
-        let said = |code: c_int, name: &str| failure("began", code, name.to_owned()).to_string();
-        let permission = said(35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES");
+        let message = |code: c_int, name: &str| failure("began", code, name.to_owned()).to_string();
+        let permission = message(35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES");
         assert!(permission.contains("NVreg_RestrictProfilingToAdminUsers=0"), "{permission}");
         assert!(permission.contains("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"));
-        assert!(said(27, "CUPTI_ERROR_NOT_SUPPORTED").contains("reads no hardware counters here"));
-        assert!(said(39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED").contains("profiler"));
-        assert!(said(15, "CUPTI_ERROR_NOT_INITIALIZED").contains("libnvperf_host.so"));
-        assert!(said(999, "CUPTI_ERROR_UNKNOWN").contains("while it began: CUPTI_ERROR_UNKNOWN"));
+        assert!(
+            message(27, "CUPTI_ERROR_NOT_SUPPORTED").contains("reads no hardware counters here")
+        );
+        assert!(message(39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED").contains("profiler"));
+        assert!(message(15, "CUPTI_ERROR_NOT_INITIALIZED").contains("libnvperf_host.so"));
+        assert!(
+            message(999, "CUPTI_ERROR_UNKNOWN").contains("while it began: CUPTI_ERROR_UNKNOWN")
+        );
         for code in [8, 14, 15, 26, 27, 35, 40, 46, 999] {
-            assert!(!said(code, "X").contains('\n'));
+            assert!(!message(code, "X").contains('\n'));
         }
         let dropped = CuptiError::Dropped { count: 3, what: "ranges" }.to_string();
         assert!(dropped.contains("3 ranges were dropped"));

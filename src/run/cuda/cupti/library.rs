@@ -439,10 +439,10 @@ mod tests {
     #[test]
     fn a_missing_library_is_a_sentence_that_says_how_to_get_it() {
         let folder = tempfile::tempdir().unwrap();
-        let said = |version| Cupti::load_from(folder.path(), version).unwrap_err().to_string();
-        assert!(said(13_000).contains("pip install nvidia-cuda-cupti`"), "{}", said(13_000));
-        assert!(said(12_040).contains("pip install nvidia-cuda-cupti-cu12`"));
-        assert!(said(13_000).contains("LANESCOPE_CUPTI") && !said(13_000).contains('\n'));
+        let message = |version| Cupti::load_from(folder.path(), version).unwrap_err().to_string();
+        assert!(message(13_000).contains("pip install nvidia-cuda-cupti`"), "{}", message(13_000));
+        assert!(message(12_040).contains("pip install nvidia-cuda-cupti-cu12`"));
+        assert!(message(13_000).contains("LANESCOPE_CUPTI") && !message(13_000).contains('\n'));
         std::fs::File::create_new(folder.path().join("libcupti.so.13")).unwrap();
         let error = Cupti::load_from(folder.path(), 13_000).unwrap_err();
         assert!(matches!(error, CuptiError::Unusable { .. }), "{error}");

@@ -27,7 +27,10 @@ fn made_up(source: &str, launch_file: Option<&str>) -> Vec<String> {
     let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
     let found = find_made_up(&request, &launch).expect("a shader");
     let line = |buffer: MadeUp| {
-        let constants = buffer.constants.iter().map(|of| format!(" {} = {}", of.name, of.value));
+        let constants = buffer
+            .constants
+            .iter()
+            .map(|constant| format!(" {} = {}", constant.name, constant.value));
         let constants: String = constants.collect();
         format!("{}: {:?}; {:?}{constants}", buffer.buffer, buffer.conditions, buffer.indices)
     };
@@ -78,10 +81,11 @@ fn what_a_launch_file_fills_is_not_made_up() {
 #[test]
 fn random_values_that_a_launch_file_asks_for_are_made_up_too() {
     for fill in ["\"default\"", "{ uniform = [0, 9] }"] {
-        let (ty, of) =
+        let (ty, elements) =
             if fill.starts_with('{') { ("type = \"u32\"\n", "n + 1") } else { ("", "n") };
-        let text =
-            format!("[[buffers]]\nname = \"first\"\n{ty}elements = \"{of}\"\nfill = {fill}\n");
+        let text = format!(
+            "[[buffers]]\nname = \"first\"\n{ty}elements = \"{elements}\"\nfill = {fill}\n"
+        );
         assert_eq!(made_up(ROWS, Some(&text)), ["first: [11]; [12]", "column: []; [12]"], "{fill}");
     }
 }
