@@ -155,7 +155,7 @@ fn names(text: &str, name: &str) -> bool {
         let mut after = rest.chars();
         match after.next() {
             Some('-') => rest.starts_with("-20") || !after.next().is_some_and(word),
-            Some(one) => !word(one),
+            Some(next) => !word(next),
             None => true,
         }
     })

@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 /// branches in them.
 fn sets_of(n: i64) -> anyhow::Result<Vec<Set>> {
     let catalogue = Catalogue::embedded()?;
-    let of = |family: &str, form: Option<&str>| -> anyhow::Result<Vec<Launch>> {
+    let launches_of = |family: &str, form: Option<&str>| -> anyhow::Result<Vec<Launch>> {
         let mut chosen = BTreeMap::from([("n".to_owned(), Value::Integer(n))]);
         chosen.extend(form.map(|form| ("form".to_owned(), Value::Name(form.to_owned()))));
         let kernels = catalogue.select(family)?;
@@ -76,9 +76,15 @@ fn sets_of(n: i64) -> anyhow::Result<Vec<Set>> {
             .collect()
     };
     Ok(vec![
-        Set { name: "five_patterns, sealed", launches: of("five_patterns", Some("sealed"))? },
-        Set { name: "five_patterns, opaque", launches: of("five_patterns", Some("opaque"))? },
-        Set { name: "hot_loops", launches: of("hot_loops", None)? },
+        Set {
+            name: "five_patterns, sealed",
+            launches: launches_of("five_patterns", Some("sealed"))?,
+        },
+        Set {
+            name: "five_patterns, opaque",
+            launches: launches_of("five_patterns", Some("opaque"))?,
+        },
+        Set { name: "hot_loops", launches: launches_of("hot_loops", None)? },
     ])
 }
 

@@ -122,8 +122,8 @@ impl Case {
         let other = RadixTuning { threads, items, staged, before };
         let payload = below(2) == 0;
         let chosen = RadixTuning::choose(limits, n, payload, below(2) == 0);
-        let own = below(2) == 0 && other.check(limits, n).is_ok();
-        let tuning = if own { other } else { chosen };
+        let takes_other = below(2) == 0 && other.check(limits, n).is_ok();
+        let tuning = if takes_other { other } else { chosen };
         Self { key, bits, keys, payload, tuning }
     }
 }

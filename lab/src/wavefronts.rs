@@ -230,8 +230,8 @@ fn entries(runner: &mut RadvRunner) -> anyhow::Result<bool> {
             parsed.entry_points().iter().map(|name| (*name).to_owned()).collect();
         let mut left = names.clone();
         for launch in launches(kernel) {
-            let of = |name: &String| launch.dispatches.iter().any(|d| d.entry_point == *name);
-            let reached: Vec<String> = left.iter().filter(|name| of(name)).cloned().collect();
+            let is_here = |name: &String| launch.dispatches.iter().any(|d| d.entry_point == *name);
+            let reached: Vec<String> = left.iter().filter(|name| is_here(name)).cloned().collect();
             if reached.is_empty() {
                 continue;
             }
@@ -308,17 +308,17 @@ fn branches(runner: &RadvRunner, arguments: &Arguments) -> anyhow::Result<bool> 
                 continue;
             }
         };
-        for (one, dispatch) in matched.iter().zip(&launch.dispatches) {
-            let blocks = &one.beside.matching.blocks;
+        for (dispatched, dispatch) in matched.iter().zip(&launch.dispatches) {
+            let blocks = &dispatched.beside.matching.blocks;
             let ran = blocks.iter().filter(|what| **what != Match::NeverRan).count();
             let there = blocks.iter().filter(|what| what.is_there()).count();
             println!("{} {}: {there} of {ran} blocks", kernel.id, dispatch.entry_point);
-            for (unit, what) in one.beside.units.iter().zip(blocks) {
+            for (unit, what) in dispatched.beside.units.iter().zip(blocks) {
                 if *what != Match::Found && *what != Match::NeverRan {
                     println!("  block {} {} {:?}: {what:?}", unit.block, unit.way, unit.ran);
                 }
             }
-            for arm in &one.beside.arms {
+            for arm in &dispatched.beside.arms {
                 println!("  line {} {:?} {}: {:?}", arm.line, arm.part, arm.case, arm.outcome);
             }
         }
@@ -349,7 +349,7 @@ impl Sound {
         let executed = runner.execute(&launch, &mut buffers).ok()?;
         let outputs = outputs(&launch, &buffers);
         Some(Self {
-            instructions: executed.iter().map(|one| one.outcome.instructions()).sum(),
+            instructions: executed.iter().map(|dispatched| dispatched.outcome.instructions()).sum(),
             opcodes: executed.iter().flat_map(executed_opcodes).collect(),
             right: outputs_sha256(&outputs),
             verified: is_verified(&launch, &outputs),
@@ -371,20 +371,23 @@ fn sound_launches(runner: &RadvRunner) -> anyhow::Result<Vec<Sound>> {
             each.filter_map(|(at, launch)| Some((at > 0, Sound::new(runner, launch)?)))
         })
         .collect();
-    let name = |one: &Sound| (one.launch.kernel.clone(), format!("{:?}", one.launch.dispatches));
-    all.sort_by_cached_key(|(other, one)| (*other, !one.verified, one.instructions, name(one)));
-    let short = |one: &Sound| one.instructions <= FAULTY_INSTRUCTIONS_MAX;
-    let of_short = all.iter().filter(|(_, one)| short(one));
+    let name =
+        |sound: &Sound| (sound.launch.kernel.clone(), format!("{:?}", sound.launch.dispatches));
+    all.sort_by_cached_key(|(other, sound)| {
+        (*other, !sound.verified, sound.instructions, name(sound))
+    });
+    let short = |sound: &Sound| sound.instructions <= FAULTY_INSTRUCTIONS_MAX;
+    let of_short = all.iter().filter(|(_, sound)| short(sound));
     let mut known: BTreeSet<Opcode> =
-        of_short.flat_map(|(_, one)| one.opcodes.keys().cloned()).collect();
-    all.retain(|(_, one)| {
+        of_short.flat_map(|(_, sound)| sound.opcodes.keys().cloned()).collect();
+    all.retain(|(_, sound)| {
         let mut new = false;
-        for opcode in one.opcodes.keys() {
+        for opcode in sound.opcodes.keys() {
             new |= known.insert(opcode.clone());
         }
-        new || short(one)
+        new || short(sound)
     });
-    Ok(all.into_iter().map(|(_, one)| one).collect())
+    Ok(all.into_iter().map(|(_, sound)| sound).collect())
 }
 
 /// In what a bit is flipped.
@@ -451,19 +454,21 @@ impl std::fmt::Display for Planted {
 /// Plants faults: which opcodes' flipped results nobody notices.
 fn faults(runner: &RadvRunner) -> anyhow::Result<bool> {
     let sound = sound_launches(runner)?;
-    let all: BTreeMap<&Opcode, &'static OpcodeRow> =
-        sound.iter().flat_map(|one| one.opcodes.iter().map(|(name, row)| (name, *row))).collect();
-    let of = |(opcode, row): (&&Opcode, &&'static OpcodeRow)| {
+    let all: BTreeMap<&Opcode, &'static OpcodeRow> = sound
+        .iter()
+        .flat_map(|launch| launch.opcodes.iter().map(|(name, row)| (name, *row)))
+        .collect();
+    let plant_in = |(opcode, row): (&&Opcode, &&'static OpcodeRow)| {
         let planted = plant(runner, &sound, opcode, row);
         eprintln!("{planted}");
         planted
     };
-    let mut planted: Vec<Planted> = all.iter().par_bridge().map(of).collect();
-    planted.sort_by(|one, other| one.opcode.cmp(&other.opcode));
+    let mut planted: Vec<Planted> = all.iter().par_bridge().map(plant_in).collect();
+    planted.sort_by(|a, b| a.opcode.cmp(&b.opcode));
     let (noticed, missed): (Vec<_>, Vec<_>) =
         planted.iter().partition(|planted| planted.noticed.is_some());
-    for one in noticed.iter().chain(&missed) {
-        println!("{one}");
+    for planted in noticed.iter().chain(&missed) {
+        println!("{planted}");
     }
     println!(
         "{} opcodes with results, executed by {} launches; {} noticed, {} not",
@@ -472,7 +477,7 @@ fn faults(runner: &RadvRunner) -> anyhow::Result<bool> {
         noticed.len(),
         missed.len()
     );
-    Ok(missed.len() <= UNNOTICED_MAX && missed.iter().all(|one| one.reason().is_some()))
+    Ok(missed.len() <= UNNOTICED_MAX && missed.iter().all(|planted| planted.reason().is_some()))
 }
 
 fn is_verified(launch: &Launch, outputs: &Buffers) -> bool {
@@ -501,14 +506,14 @@ fn plant(
     opcode: &Opcode,
     row: &'static OpcodeRow,
 ) -> Planted {
-    let having = sound.iter().filter(|one| one.opcodes.contains_key(opcode));
+    let having = sound.iter().filter(|candidate| candidate.opcodes.contains_key(opcode));
     let mut planted = Planted { opcode: opcode.clone(), noticed: None, tried: BTreeSet::new() };
-    for one in having {
-        planted.tried.insert(one.launch.kernel.clone());
+    for candidate in having {
+        planted.tried.insert(candidate.launch.kernel.clone());
         let spreads = [Spread::Every, Spread::Some];
         for (spread, bit) in spreads.iter().flat_map(|spread| BITS.map(|bit| (*spread, bit))) {
-            let Some(notice) = notice(runner, one, row, (bit, spread)) else { continue };
-            let found = Some((one.launch.kernel.clone(), bit, spread, notice));
+            let Some(notice) = notice(runner, candidate, row, (bit, spread)) else { continue };
+            let found = Some((candidate.launch.kernel.clone(), bit, spread, notice));
             if notice == Notice::Outputs {
                 planted.noticed = found;
                 return planted;
@@ -522,11 +527,11 @@ fn plant(
 /// Whether a launch notices a flipped bit of an opcode's results.
 fn notice(
     runner: &RadvRunner,
-    one: &Sound,
+    sound: &Sound,
     row: &'static OpcodeRow,
     (bit, spread): (u32, Spread),
 ) -> Option<Notice> {
-    let mut buffers = contents(&one.launch);
+    let mut buffers = contents(&sound.launch);
     let mut executions = 0_u64;
     let mut hook = |wave: &mut Wave, instruction: &Instruction, moment: Moment| {
         if std::ptr::eq(instruction.row, row) {
@@ -536,15 +541,15 @@ fn notice(
             }
         }
     };
-    let limit = one.instructions * FAULTY_TIMES + FAULTY_STEPS_MIN;
-    match runner.execute_disturbed(&one.launch, &mut buffers, limit, &mut hook) {
+    let limit = sound.instructions * FAULTY_TIMES + FAULTY_STEPS_MIN;
+    match runner.execute_disturbed(&sound.launch, &mut buffers, limit, &mut hook) {
         Err(error) if error.kind == RunErrorKind::StepLimit => Some(Notice::Endless),
         Err(_) => Some(Notice::Fault),
         Ok(_) => {
-            let outputs = outputs(&one.launch, &buffers);
-            let wrong = match one.verified {
-                true => !is_verified(&one.launch, &outputs),
-                false => outputs_sha256(&outputs) != one.right,
+            let outputs = outputs(&sound.launch, &buffers);
+            let wrong = match sound.verified {
+                true => !is_verified(&sound.launch, &outputs),
+                false => outputs_sha256(&outputs) != sound.right,
             };
             wrong.then_some(Notice::Outputs)
         }
@@ -712,7 +717,8 @@ fn speed(runner: &RadvRunner) -> anyhow::Result<bool> {
             let before = cpu_seconds()?;
             let executed = runner.execute(&launch, &mut buffers)?;
             seconds += cpu_seconds()? - before;
-            issued += executed.iter().map(|one| one.outcome.instructions()).sum::<u64>();
+            issued +=
+                executed.iter().map(|dispatched| dispatched.outcome.instructions()).sum::<u64>();
         }
         let rate = issued as f64 / seconds / 1e6;
         println!("{id}: {rate:.1} million wave instructions a CPU second");
@@ -729,15 +735,15 @@ fn write_code(runners: &[RadvRunner]) -> anyhow::Result<ExitCode> {
     let mut words: Vec<u32> = Vec::new();
     let mut places: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
     let mut refused = 0;
-    for (key, one) in &wanted {
-        let runner = runners.iter().find(|runner| runner.place() == one.place);
+    for (key, asked) in &wanted {
+        let runner = runners.iter().find(|runner| runner.place() == asked.place);
         let Some(runner) = runner else { bail!("both wave sizes are wanted") };
         index.made_with.clone_from(&runner.device().driver);
-        index.family = one.place.family.to_owned();
+        index.family = asked.place.family.to_owned();
         if index.made_with.contains("brought") {
             bail!("nothing compiles here: {}", index.made_with);
         }
-        let compiled = match runner.compile_asked(&one.kernel, one.workgroup, &one.asked) {
+        let compiled = match runner.compile_asked(&asked.kernel, asked.workgroup, &asked.asked) {
             Ok(compiled) => compiled,
             Err(error) => {
                 println!("{error}");
@@ -751,8 +757,8 @@ fn write_code(runners: &[RadvRunner]) -> anyhow::Result<ExitCode> {
         });
         let facts = &compiled.code.facts;
         let row = CodeRow {
-            kernel: one.kernel.clone(),
-            entry_point: one.asked.entry_point.clone(),
+            kernel: asked.kernel.clone(),
+            entry_point: asked.asked.entry_point.clone(),
             wave: facts.wave,
             at,
             words: compiled.words.len(),

@@ -266,7 +266,7 @@ fn random(seed: u64, count: u64) -> Vec<Launch> {
 }
 
 /// Verifies the trials of launches.
-fn verify_group(of: &str, launches: &[Launch], width: Width) -> Group {
+fn verify_group(group: &str, launches: &[Launch], width: Width) -> Group {
     let found: Vec<Option<Vec<Verified>>> = launches
         .par_iter()
         .map(|launch| verify(launch, width, Budget::Operations(OPERATIONS)))
@@ -275,15 +275,15 @@ fn verify_group(of: &str, launches: &[Launch], width: Width) -> Group {
     let count = |holds: &dyn Fn(&Verified) -> bool| all().filter(|v| holds(v)).count();
     let wrong = launches.iter().zip(&found).flat_map(|(launch, verified)| {
         let wrong = verified.iter().flatten().filter(|verified| verified.is_false());
-        wrong.map(|Verified { trial, said, saved, same }| {
+        wrong.map(|Verified { trial, said: claimed, saved, same }| {
             format!(
-                "{} line {} {:?}: says {said}, saves {saved:?}, same lanes and outputs: {same}",
+                "{} line {} {:?}: says {claimed}, saves {saved:?}, same lanes and outputs: {same}",
                 launch.kernel, trial.line, trial.change
             )
         })
     });
     Group {
-        of: of.to_owned(),
+        of: group.to_owned(),
         launches: launches.len(),
         too_large: found.iter().filter(|verified| verified.is_none()).count(),
         trials: all().count(),

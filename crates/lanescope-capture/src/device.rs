@@ -139,8 +139,8 @@ impl DeviceInterface for CaptureDevice {
         let known = desc.layout.as_custom::<CaptureLayout>();
         let layout = known.and_then(|layout| layout.entries.as_ref());
         let entry = |entry: &wgpu::BindGroupEntry<'_>| {
-            let said = layout.and_then(|entries| entries.get(&entry.binding));
-            (entry.binding, to_entry(&entry.resource, said))
+            let described = layout.and_then(|entries| entries.get(&entry.binding));
+            (entry.binding, to_entry(&entry.resource, described))
         };
         let bound = Arc::new(Group { entries: desc.entries.iter().map(entry).collect() });
         let inner = self.plain_group(desc);
@@ -414,11 +414,11 @@ impl CaptureDevice {
 /// What a bind group's entry is, with what its layout says of it.
 fn to_entry(
     resource: &wgpu::BindingResource<'_>,
-    said: Option<&wgpu::BindGroupLayoutEntry>,
+    described: Option<&wgpu::BindGroupLayoutEntry>,
 ) -> Entry {
     match resource {
         wgpu::BindingResource::Buffer(range) => {
-            let (dynamic, written) = match said.map(|entry| entry.ty) {
+            let (dynamic, written) = match described.map(|entry| entry.ty) {
                 Some(wgpu::BindingType::Buffer { ty, has_dynamic_offset, .. }) => {
                     let read = matches!(
                         ty,
@@ -448,7 +448,7 @@ fn to_entry(
                 return Entry::Other("a texture that was made before the capture began");
             };
             let storage = wgpu::TextureUsages::STORAGE_BINDING;
-            let written = match said.map(|entry| entry.ty) {
+            let written = match described.map(|entry| entry.ty) {
                 Some(wgpu::BindingType::StorageTexture { access, .. }) => {
                     access != wgpu::StorageTextureAccess::ReadOnly
                 }

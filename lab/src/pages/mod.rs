@@ -111,8 +111,8 @@ fn render(records: &Arc<Records>, page: &Path, template: &str) -> anyhow::Result
     let name = page.display().to_string();
     let text = environment.render_named_str(&name, template, ()).map_err(|error| {
         let line = error.line().unwrap_or_default();
-        let said = error.detail().map(str::to_owned).unwrap_or_else(|| error.to_string());
-        anyhow::anyhow!("line {line}: {said}")
+        let message = error.detail().map(str::to_owned).unwrap_or_else(|| error.to_string());
+        anyhow::anyhow!("line {line}: {message}")
     })?;
     let inside = page.strip_prefix(PAGES)?.display();
     let head = format!("<!-- Made by `lab pages` from {TEMPLATES}/{inside}: edit that. -->\n\n");

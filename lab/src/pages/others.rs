@@ -19,45 +19,45 @@ type Counters = BTreeMap<String, f64>;
 
 /// Adds the functions to an environment.
 pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>) {
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("csv", move |file: String, start: Vec<String>, column: usize| {
-        csv(&of.root.join("results/other").join(&file), &start, column)
+        csv(&store.root.join("results/other").join(&file), &start, column)
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("column", move |file: String, first: String| {
-        let text = read(&of.root.join("results/other").join(&file))?;
+        let text = read(&store.root.join("results/other").join(&file))?;
         let row = text.lines().find_map(|line| line.strip_prefix(&first)?.strip_prefix(' '));
         let field = row.and_then(|row| row.split_whitespace().next()?.parse::<f64>().ok());
         field.ok_or_else(|| wrong(format!("no number behind {first} in {file}")))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("programs", move |file: String, words: Vec<String>| {
-        let text = read(&of.root.join("results/other/lab").join(&file))?;
+        let text = read(&store.root.join("results/other/lab").join(&file))?;
         programs(&text, &words).map(|found| Made::from(Serde(found)))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("json", move |file: String| {
-        let text = read(&of.root.join("results/other").join(&file))?;
+        let text = read(&store.root.join("results/other").join(&file))?;
         let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
         Ok::<_, Error>(Made::from(Serde(value)))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("ncu", move |words: String, dispatches: Vec<String>, count: usize| {
-        let printed = read(&of.root.join("results/other/ncu/sorting.txt.xz"))?;
+        let printed = read(&store.root.join("results/other/ncu/sorting.txt.xz"))?;
         ncu(&printed, &words, &dispatches, count).map(|found| Made::from(Serde(found)))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("ncu_patterns", move || {
-        let printed = read(&of.root.join("results/other/ncu/five_patterns.txt"))?;
+        let printed = read(&store.root.join("results/other/ncu/five_patterns.txt"))?;
         Ok::<_, Error>(Made::from(Serde(launches_of(&printed, "\n  sealed (")?)))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function(
         "peer",
         move |work: String, pow2: u32, peer: String, device: String| {
             let mut rows = Vec::new();
             for place in ["nvidia-h100", "nvidia-h200"] {
-                let path = of.root.join("results/reference").join(place).join("peers.json");
+                let path = store.root.join("results/reference").join(place).join("peers.json");
                 rows.extend(lanescope::store::load_peers(&path).map_err(wrong)?.rows);
             }
             rows.retain(|row| {
@@ -155,10 +155,10 @@ pub(super) fn ncu(
         }
         launches.extend(all.split_off(all.len() - count));
     }
-    let of = together(&launches)?;
-    let named = |name: &str| of.get(name).copied().ok_or_else(|| wrong(format!("no {name}")));
-    let sectors = |of: &str| {
-        let name = format!("l1tex__t_sectors_pipe_lsu_mem_{of}_op_ld.sum");
+    let figures = together(&launches)?;
+    let named = |name: &str| figures.get(name).copied().ok_or_else(|| wrong(format!("no {name}")));
+    let sectors = |space: &str| {
+        let name = format!("l1tex__t_sectors_pipe_lsu_mem_{space}_op_ld.sum");
         named(&name).unwrap_or(0.0)
     };
     Ok(BTreeMap::from([

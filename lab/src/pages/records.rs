@@ -157,58 +157,60 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
     environment.add_function("all", move |record: String, selection: String, what: String| {
         values(&*all.run(&record)?, &selection, &what)
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("one", move |record: String, selection: String, what: String| {
-        let values = values(&*of.run(&record)?, &selection, &what)?;
+        let values = values(&*store.run(&record)?, &selection, &what)?;
         match values.as_slice() {
             [first, others @ ..] if others.iter().all(|other| other == first) => Ok(*first),
             _ => Err(wrong(format!("{} values of `{selection}` in {record}", values.len()))),
         }
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("ratio", move |record: String, selection: String| {
-        ratio_text(&*of.run(&record)?, &selection)
+        ratio_text(&*store.run(&record)?, &selection)
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("published", move |kernel: String| {
-        let found =
-            of.catalogue.kernel(&kernel).and_then(|kernel| kernel.description.published.as_ref());
+        let found = store
+            .catalogue
+            .kernel(&kernel)
+            .and_then(|kernel| kernel.description.published.as_ref());
         found
             .map(|published| published.active_lanes_mean)
             .ok_or_else(|| wrong(format!("of {kernel}: nothing")))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("stage", move |record: String, selection: String, entries: String| {
-        Ok::<_, Error>(stages(&*of.run(&record)?, &selection, &entries)?.iter().sum::<f64>())
+        Ok::<_, Error>(stages(&*store.run(&record)?, &selection, &entries)?.iter().sum::<f64>())
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function(
         "stages",
         move |record: String, selection: String, entries: String| {
-            stages(&*of.run(&record)?, &selection, &entries)
+            stages(&*store.run(&record)?, &selection, &entries)
         },
     );
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("counter", move |record: String, selection: String, name: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let found = only(&run, &selection)?;
         analyze::machine::counter(found, &name).ok_or_else(|| wrong(format!("no counter `{name}`")))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("reading", move |record: String, selection: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let read = analyze::stalls::read(&only(&run, &selection)?.counters);
         read.map(|reading| reading.sentence()).ok_or_else(|| wrong("no stalls to read"))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("shown", move |record: String, selection: String, name: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let found = only(&run, &selection)?;
         found.outputs_shown.get(&name).cloned().ok_or_else(|| wrong(format!("no output `{name}`")))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("device", move |record: String, id: String, what: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let device = run.devices.iter().find(|device| device.id.starts_with(&id));
         let device = device.ok_or_else(|| wrong(format!("no device {id}")))?;
         let value = match what.as_str() {
@@ -221,17 +223,17 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
         };
         value.ok_or_else(|| wrong(format!("no `{what}` of {id}")))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("over", move |record: String, dividend: String, divisor: String| {
-        Ok::<_, Error>(over(&*of.run(&record)?, &dividend, &divisor)?.map(Made::from))
+        Ok::<_, Error>(over(&*store.run(&record)?, &dividend, &divisor)?.map(Made::from))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("latency", move |record: String, operation: String, load: String| {
-        latency(&*of.run(&record)?, &operation, &load)
+        latency(&*store.run(&record)?, &operation, &load)
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("agreement", move |record: String, start: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let rows = analyze::agreements(&run);
         let rows: Vec<_> = rows.iter().filter(|row| row.kernel.starts_with(&start)).collect();
         let differences: usize = rows.iter().map(|row| row.agreement.differences.len()).sum();
@@ -248,57 +250,57 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
 /// Adds the functions that give texts and links.
 #[expect(clippy::too_many_lines, reason = "a list of what templates call")]
 fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up: &str) {
-    let (of, to) = (Arc::clone(records), up.to_owned());
+    let (store, to) = (Arc::clone(records), up.to_owned());
     environment.add_function("record", move |name: String| {
-        Ok::<_, Error>(format!("[{name}]({to}{})", of.file(&name)?))
+        Ok::<_, Error>(format!("[{name}]({to}{})", store.file(&name)?))
     });
-    let (of, to) = (Arc::clone(records), up.to_owned());
+    let (store, to) = (Arc::clone(records), up.to_owned());
     environment.add_function("chart", move |record: String, name: String, text: Option<String>| {
-        let path = of.draw(&record, &name)?;
+        let path = store.draw(&record, &name)?;
         // With a text it is a link, without one the picture.
         Ok(match text {
             Some(text) => format!("[{text}]({to}{path})"),
             None => format!("[![{name}]({to}{path})]({to}{path})"),
         })
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("crossovers", move |record: String| {
-        let file = of.file(&record)?;
-        let sentences = analyze::crossover_sentences(&*of.run(&record)?);
+        let file = store.file(&record)?;
+        let sentences = analyze::crossover_sentences(&*store.run(&record)?);
         if sentences.is_empty() {
             return Err(wrong(format!("{file} has no crossovers")));
         }
         Ok(sentences.iter().map(|sentence| format!("- {sentence}\n")).collect::<String>())
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function(
         "crossover",
         move |record: String, selection: String, axis: String| {
-            crossover(&*of.run(&record)?, &selection, &axis)
+            crossover(&*store.run(&record)?, &selection, &axis)
         },
     );
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("kernels", move |record: String, device: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let on = |measurement: &&Measurement| {
             measurement.device == device && measurement.error.is_none()
         };
         let names = run.measurements.iter().filter(on).map(|found| found.kernel.clone());
         Ok::<_, Error>(names.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>())
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("arms", move |record: String, selection: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let found = analyze::machine::arms_text(only(&run, &selection)?);
         found.ok_or_else(|| wrong(format!("no arms of `{selection}`")))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("first_point", move |record: String, kernel: String, id: String| {
-        first_point(&*of.run(&record)?, &kernel, &id)
+        first_point(&*store.run(&record)?, &kernel, &id)
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("machine_lanes", move |record: String, selection: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let found = only(&run, &selection)?;
         let value = |name: &str| analyze::machine::counter(found, name).unwrap_or(0.0);
         Ok::<_, Error>(match value("valu_instructions") {
@@ -306,9 +308,9 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
             executed => text::lanes(value("valu_lanes") / executed),
         })
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("source_lanes", move |record: String, selection: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         // Executed machine code has no counts of its own source, and those of the simulator as a counter.
         let lanes = only(&run, &selection).ok().and_then(|found| {
             let of_source = || analyze::machine::counter(found, SOURCE_LANES_MEAN);
@@ -316,43 +318,43 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
         });
         Ok::<_, Error>(lanes.map_or(text::NONE.to_owned(), text::lanes))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("machine_instructions", move |record: String, selection: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let issued = only(&run, &selection)?.counters.iter();
         let issued = issued.filter(|counter| counter.name.ends_with("_instructions"));
         Ok::<_, Error>(issued.map(|counter| counter.value).sum::<f64>())
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function(
         "shared_point",
         move |record: String, id: String, kernel: String, other: String, its: String| {
-            let (run, other) = (of.run(&record)?, of.run(&other)?);
+            let (run, other) = (store.run(&record)?, store.run(&other)?);
             Ok::<_, Error>(shared_point((&run, &id), (&other, &its), &kernel))
         },
     );
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("branch_arms", move |record: String, selection: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         branch_arms(only(&run, &selection)?)
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function(
         "executed",
         move |record: String, selection: String, start: String| {
-            let run = of.run(&record)?;
+            let run = store.run(&record)?;
             Ok::<_, Error>(analyze::machine::operation_count(only(&run, &selection)?, &start))
         },
     );
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("driver", move |record: String, id: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let device = run.devices.iter().find(|device| device.id == id);
         device.map(|device| device.driver.clone()).ok_or_else(|| wrong(format!("no device {id}")))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("code_sha", move |record: String, selection: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let found = only(&run, &selection)?;
         let codes = found.dispatches.iter().filter_map(|dispatch| dispatch.machine_code.as_ref());
         let hashes: BTreeSet<&str> =
@@ -364,9 +366,9 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
             [first, others @ ..] => Ok(format!("{first} and {} more", others.len())),
         }
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("traffic", move |counted: String, watched: String| {
-        let runs = [&counted, &watched].map(|record| of.run(record));
+        let runs = [&counted, &watched].map(|record| store.run(record));
         let [counted, watched] = runs;
         let joined = analyze::merge(&[(*counted?).clone(), (*watched?).clone()]).map_err(wrong)?;
         let table = present::traffic(&joined);
@@ -374,14 +376,14 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
         table.title.clear();
         Ok::<_, Error>(table.to_markdown())
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("stop_rule", move |record: String| {
-        let (times, met) = times(&*of.run(&record)?);
+        let (times, met) = times(&*store.run(&record)?);
         Ok::<_, Error>(BTreeMap::from([("times", times), ("met", met), ("missed", times - met)]))
     });
-    let of = Arc::clone(records);
+    let store = Arc::clone(records);
     environment.add_function("noise_widths", move |record: String| {
-        let run = of.run(&record)?;
+        let run = store.run(&record)?;
         let width = |measurement: &Measurement| {
             let time = measurement.time.as_ref()?;
             Some((time.ci95_ns[1].0 - time.ci95_ns[0].0) / time.median_ns.0)
@@ -414,8 +416,10 @@ fn shared_point(
             && found.dispatches.iter().any(|dispatch| dispatch.machine_code.is_some())
     };
     let there = |found: &&Measurement| {
-        let same = |one: &&Measurement| one.device == its && one.parameters == found.parameters;
-        other.measurements.iter().filter(coded).any(|one| same(&one))
+        let same = |candidate: &&Measurement| {
+            candidate.device == its && candidate.parameters == found.parameters
+        };
+        other.measurements.iter().filter(coded).any(|other| same(&other))
     };
     let on = |found: &&Measurement| found.device == device;
     run.measurements.iter().filter(coded).filter(on).find(there).map(point_text)
@@ -448,7 +452,7 @@ fn only<'a>(run: &'a Run, selection: &str) -> Result<&'a Measurement, Error> {
         wanted.means(&measurement.kernel, &measurement.parameters, Some(&measurement.device))
     });
     match (found.next(), found.next()) {
-        (Some(one), None) => Ok(one),
+        (Some(measurement), None) => Ok(measurement),
         (None, _) => Err(wrong(format!("no measurement is `{selection}`"))),
         (Some(_), Some(_)) => Err(wrong(format!("several measurements are `{selection}`"))),
     }
@@ -587,7 +591,7 @@ const OVER_APART: f64 = 1.02;
 /// The median times of a launch's dispatches with these entry points, `a|b`, or `*` for all, in order, ns.
 fn stages(run: &Run, selection: &str, entries: &str) -> Result<Vec<f64>, Error> {
     let found = only(run, selection)?;
-    let wanted = |entry: &str| entries == "*" || entries.split('|').any(|one| one == entry);
+    let wanted = |entry: &str| entries == "*" || entries.split('|').any(|name| name == entry);
     let timed =
         found.dispatches.iter().filter(|dispatch| wanted(&dispatch.entry_point) && !dispatch.setup);
     let times: Vec<f64> =

@@ -171,13 +171,13 @@ fn the_readme_is_short() {
 #[test]
 fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
     let printed = others::read(&root().join("results/other/ncu/sorting.txt.xz")).unwrap();
-    let of = |words: &str, dispatch: &str| {
+    let counters = |words: &str, dispatch: &str| {
         others::ncu(&printed, words, &[dispatch.to_owned()], 1).unwrap()
     };
     let of_64 = |kernel: &str| format!("moe/{kernel} -a n=262144 -a model=64 -a hidden=256 --");
-    let branches = of(&of_64("naive"), "naive");
-    let alike = of("routing=one", "naive");
-    let sorted = of(&of_64("sorted"), "experts");
+    let branches = counters(&of_64("naive"), "naive");
+    let alike = counters("routing=one", "naive");
+    let sorted = counters(&of_64("sorted"), "experts");
     let more = branches["instructions"] / sorted["instructions"];
     let slower = sorted["per_cycle"] / branches["per_cycle"];
     let longer = branches["time"] / sorted["time"];

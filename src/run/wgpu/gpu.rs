@@ -196,8 +196,8 @@ impl WgpuDevice {
     fn submit(&self, encoder: CommandEncoder, doing: &str) -> Result<(), RunError> {
         let submitted = catch_panic(|| self.queue.submit([encoder.finish()]));
         self.check(doing)?;
-        let index = submitted.map_err(|said| {
-            RunError::new(RunErrorKind::Driver, format!("{doing}: wgpu panicked: {said}"))
+        let index = submitted.map_err(|payload| {
+            RunError::new(RunErrorKind::Driver, format!("{doing}: wgpu panicked: {payload}"))
         })?;
         self.wait(index, doing)
     }

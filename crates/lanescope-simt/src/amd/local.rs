@@ -104,8 +104,8 @@ impl Reach<'_> {
         let offsets = [i.access.offset, i.access.offset_second];
         for (place, offset) in (0_u8..).zip(offsets) {
             for word in 0..words {
-                for (half, own) in addresses.iter().enumerate().take(wave.halves()) {
-                    let at = own.map(|a| a.wrapping_add(offset * unit + 4 * u32::from(word)));
+                for (half, address) in addresses.iter().enumerate().take(wave.halves()) {
+                    let at = address.map(|a| a.wrapping_add(offset * unit + 4 * u32::from(word)));
                     let values = self.local_words(wave, half, &at);
                     wave.write_half(i.destination + place * words + word, half, &values);
                 }

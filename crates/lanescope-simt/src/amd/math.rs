@@ -508,9 +508,9 @@ pub fn pairs(wave: &mut Wave, i: &Fields, kind: OperandKind, f: &dyn Fn([u16; 3]
         }
         let sources = i.sources.map(|source| wave.half(source, half));
         let result = std::array::from_fn(|lane| {
-            let of =
+            let word_of =
                 |i: &Fields| u32::from(f([0, 1, 2].map(|n| short(i, n, sources[n][lane], kind))));
-            of(&low) | of(&high) << 16
+            word_of(&low) | word_of(&high) << 16
         });
         wave.write_half(i.destination, half, &result);
     }

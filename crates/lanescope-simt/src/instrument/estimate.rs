@@ -42,10 +42,10 @@ pub(super) fn plan(program: &Program) -> CounterPlan {
     for _ in program.blocks() {
         acts.push(Some(CounterAction::Step(plan.var())));
         let executions = plan.counters(2);
-        let one = |item| Form::from([(item, 1)]);
+        let form_of = |item| Form::from([(item, 1)]);
         plan.readings.push(Reading::Sums {
-            executions: one(executions),
-            lanes: one(Item(executions.0 + 1)),
+            executions: form_of(executions),
+            lanes: form_of(Item(executions.0 + 1)),
         });
     }
     plan.each_block(program, &acts);

@@ -273,7 +273,7 @@ impl CounterPlan {
         }
         let mut plan = Self::default();
         let mut acts: Vec<Option<CounterAction>> = vec![None; blocks];
-        let one = |item| Form::from([(item, 1)]);
+        let form_of = |item| Form::from([(item, 1)]);
         let none = Reading::Sums { executions: Form::new(), lanes: Form::new() };
         plan.readings = vec![none; blocks];
         for (rank, (_, id)) in order.into_iter().enumerate() {
@@ -288,7 +288,7 @@ impl CounterPlan {
             };
             acts[id.index()] = Some(act);
             plan.readings[id.index()] =
-                Reading::Sums { executions: one(executions), lanes: one(lanes) };
+                Reading::Sums { executions: form_of(executions), lanes: form_of(lanes) };
         }
         plan.each_block(program, &acts);
         plan

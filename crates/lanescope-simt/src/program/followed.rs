@@ -645,8 +645,8 @@ impl Walk<'_, '_> {
         } else if let (Some(Meeting::Subgroup), Some(result)) = (effect.synchronises, effect.result)
         {
             for operand in effect.reads {
-                let [own, source] = [result, operand].map(|h| self.graph.value(self.index, h));
-                self.graph.comes(own, source);
+                let [target, source] = [result, operand].map(|h| self.graph.value(self.index, h));
+                self.graph.comes(target, source);
             }
         }
         if let Some(Jump::Return(Some(value))) = effect.leaves {

@@ -54,7 +54,7 @@ pub(crate) fn find_held(module: &Module, decides: &dyn Fn(&str) -> bool) -> BTre
         for global in reader.read() {
             let elements = reader.indexed_by(global);
             let arrays: BTreeSet<_> = elements.iter().map(|(_, array)| *array).collect();
-            let used = |of: &dyn Fn(Written) -> bool| reader.writes(&elements, of);
+            let used = |uses: &dyn Fn(Written) -> bool| reader.writes(&elements, uses);
             if neighbours.contains(&global) && decides(&name(global)) {
                 let into = arrays.into_iter().filter(|array| *array != global).map(name);
                 tell(global, Held::Offsets { into: into.collect() });
@@ -138,7 +138,7 @@ impl Reader<'_> {
     fn writes(
         &self,
         elements: &BTreeSet<(Handle<Expression>, Handle<GlobalVariable>)>,
-        of: &dyn Fn(Written) -> bool,
+        uses: &dyn Fn(Written) -> bool,
     ) -> bool {
         let is_within = |mut pointer: Handle<Expression>| loop {
             if elements.iter().any(|(element, _)| *element == pointer) {
@@ -154,7 +154,7 @@ impl Reader<'_> {
         let mut any = false;
         for_each_effect(&self.function.body, &mut |effect| {
             if let Some(Write { pointer, what }) = effect.writes {
-                any |= of(what) && is_within(pointer);
+                any |= uses(what) && is_within(pointer);
             }
         });
         any
@@ -215,9 +215,10 @@ impl Reader<'_> {
                     op: BinaryOperator::Add | BinaryOperator::Subtract,
                     left,
                     right,
-                } => {
-                    self.local(left).zip(self.local(right)).is_some_and(|(one, other)| one != other)
-                }
+                } => self
+                    .local(left)
+                    .zip(self.local(right))
+                    .is_some_and(|(left, other)| left != other),
                 _ => false,
             };
             halves && of_two

@@ -192,9 +192,9 @@ impl LoopWalk<'_> {
         break_if: Option<Handle<Expression>>,
         [entering, behind]: [Option<u64>; 2],
     ) -> Option<bool> {
-        let of = |breaks| self.sum([inside, continuing], Leaving { breaks, continues: false });
-        let returns = of(false);
-        let breaks = of(true) - returns;
+        let left = |breaks| self.sum([inside, continuing], Leaving { breaks, continues: false });
+        let returns = left(false);
+        let breaks = left(true) - returns;
         let break_if = break_if.and_then(|condition| self.test(condition));
         if break_if == Some(Test::Always) {
             return None;

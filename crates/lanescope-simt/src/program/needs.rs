@@ -109,9 +109,10 @@ mod tests {
             "var<workgroup> w: array<u32, 5000>;
              @compute @workgroup_size(512) fn main() { w[0] = 1u; }",
         );
-        let said = found.most(Needs { storage_buffers: 9, ..Needs::DEFAULTS }).beyond_defaults();
+        let exceeded =
+            found.most(Needs { storage_buffers: 9, ..Needs::DEFAULTS }).beyond_defaults();
         assert_eq!(
-            said,
+            exceeded,
             [
                 "9 storage buffers (8)",
                 "512 invocations a workgroup (256)",

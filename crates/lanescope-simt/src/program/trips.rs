@@ -82,7 +82,7 @@ fn is_emitted(straight: &Straight, expression: Handle<Expression>) -> bool {
 
 /// How many statements leave the loop whose body this is; `of_this_loop` where `break` leaves it.
 pub fn leaves(body: &Body, of_this_loop: bool) -> usize {
-    let of = |node: &Node| match node {
+    let count = |node: &Node| match node {
         Node::Straight(straight) => match straight.jump() {
             Some(Jump::Break) => usize::from(of_this_loop),
             Some(Jump::Return(_) | Jump::Kill) => 1,
@@ -92,7 +92,7 @@ pub fn leaves(body: &Body, of_this_loop: bool) -> usize {
         Node::Switch { .. } | Node::Loop { .. } => node.bodies().map(|b| leaves(b, false)).sum(),
         Node::If { .. } => node.bodies().map(|body| leaves(body, of_this_loop)).sum(),
     };
-    body.nodes.iter().map(of).sum()
+    body.nodes.iter().map(count).sum()
 }
 
 /// How many stores to a variable there are in a node of a body.

@@ -159,9 +159,9 @@ impl State<'_> {
     fn expression(&self, index: usize, function: &Function, expression: &Expression) -> Class {
         use Expression as E;
         let known = &self.functions[index].expressions;
-        let of = |handle: Handle<Expression>| known[handle.index()];
+        let class_of = |handle: Handle<Expression>| known[handle.index()];
         let all = |handles: &[Option<Handle<Expression>>]| {
-            handles.iter().flatten().map(|handle| of(*handle)).max().unwrap_or(Class::Uniform)
+            handles.iter().flatten().map(|handle| class_of(*handle)).max().unwrap_or(Class::Uniform)
         };
         match *expression {
             E::Literal(_)
@@ -173,26 +173,26 @@ impl State<'_> {
             | E::ArrayLength(_)
             | E::WorkGroupUniformLoadResult { .. } => Class::Uniform,
             E::Compose { ref components, .. } => {
-                components.iter().map(|part| of(*part)).max().unwrap_or(Class::Uniform)
+                components.iter().map(|part| class_of(*part)).max().unwrap_or(Class::Uniform)
             }
-            E::Access { base, index } => of(base).max(of(index)),
+            E::Access { base, index } => class_of(base).max(class_of(index)),
             E::AccessIndex { base, index: member } => {
-                self.member(index, function, base, member).unwrap_or(of(base))
+                self.member(index, function, base, member).unwrap_or(class_of(base))
             }
-            E::Splat { value, .. } => of(value),
-            E::Swizzle { vector, .. } => of(vector),
+            E::Splat { value, .. } => class_of(value),
+            E::Swizzle { vector, .. } => class_of(vector),
             E::FunctionArgument(number) => self.argument(index, function, number),
-            E::Load { pointer } => self.load(index, function, pointer, of(pointer)),
-            E::Unary { expr, .. } | E::As { expr, .. } => of(expr),
+            E::Load { pointer } => self.load(index, function, pointer, class_of(pointer)),
+            E::Unary { expr, .. } | E::As { expr, .. } => class_of(expr),
             E::Binary { op, left, right } => {
-                let both = of(left).max(of(right));
+                let both = class_of(left).max(class_of(right));
                 let parity = both == Class::Invocation && self.masks(function, op, left, right);
                 if parity { Class::LaneParity } else { both }
             }
             E::Select { condition, accept, reject } => {
-                of(condition).max(of(accept)).max(of(reject))
+                class_of(condition).max(class_of(accept)).max(class_of(reject))
             }
-            E::Relational { argument, .. } => of(argument),
+            E::Relational { argument, .. } => class_of(argument),
             E::Math { arg, arg1, arg2, arg3, .. } => all(&[Some(arg), arg1, arg2, arg3]),
             E::CallResult(callee) => self.functions[callee.index()].result,
             E::AtomicResult { .. }

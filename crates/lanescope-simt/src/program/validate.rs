@@ -68,10 +68,10 @@ pub(super) fn reasons(error: &PipelineConstantError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(reason) = source {
-        let said = reason.to_string();
-        if !text.contains(&said) {
+        let message = reason.to_string();
+        if !text.contains(&message) {
             text += ": ";
-            text += &said;
+            text += &message;
         }
         source = reason.source();
     }
@@ -145,8 +145,8 @@ pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let done = catch_unwind(AssertUnwindSafe(work));
     IS_CAUGHT.set(before);
     done.map_err(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str);
-        said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
+        let payload = panic.downcast_ref::<String>().map(String::as_str);
+        payload.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
     })
 }
 

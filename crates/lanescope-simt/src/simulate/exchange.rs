@@ -83,8 +83,8 @@ impl Tags {
     ) {
         let Some(tags) = &mut self.roots[usize::from(at.root)] else { return };
         #[expect(clippy::cast_possible_truncation, reason = "at most `GROUPS_MAX`")]
-        let own = (workgroup as Tag + 1) << 4;
-        let mine = own
+        let base = (workgroup as Tag + 1) << 4;
+        let mine = base
             | match touch {
                 Touch::Read => READ,
                 Touch::Write => WRITE,
@@ -140,10 +140,10 @@ impl Tags {
                 let touched: Vec<&[Tag]> = parts.filter(|part| any(part)).collect();
                 match touched.as_slice() {
                     [] | [_] => true,
-                    [one, other] => {
+                    [first, other] => {
                         let kept = |(a, b): (&Tag, &Tag)| (*a == 0) | (*b == 0) | (a == b);
-                        let apart = one.iter().zip(*other).fold(true, |all, two| all & kept(two));
-                        apart || one.iter().zip(*other).all(|(a, b)| join(*a, *b).is_some())
+                        let apart = first.iter().zip(*other).fold(true, |all, two| all & kept(two));
+                        apart || first.iter().zip(*other).all(|(a, b)| join(*a, *b).is_some())
                     }
                     several => (0..range.len()).all(|word| {
                         let mut tags = several.iter().map(|tags| tags[word]);
@@ -273,9 +273,9 @@ fn set_with(
 mod tests {
     use super::*;
 
-    /// The tag of what workgroup `own` did.
-    fn tag(own: u32, kind: Tag) -> Tag {
-        own << 4 | kind
+    /// The tag of what a workgroup did.
+    fn tag(workgroup: u32, kind: Tag) -> Tag {
+        workgroup << 4 | kind
     }
 
     /// Joins in this order; `None` if two meet.

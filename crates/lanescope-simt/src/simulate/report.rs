@@ -274,9 +274,9 @@ impl Tally {
     fn by_block(&self, copies: &[BlockId]) -> (Vec<u64>, Vec<Parts>) {
         let blocks = copies.iter().map(|block| block.index() + 1).max().unwrap_or(0);
         let mut histogram = vec![0; blocks * self.row];
-        for (own, block) in self.histogram.chunks_exact(self.row).zip(copies) {
+        for (counts, block) in self.histogram.chunks_exact(self.row).zip(copies) {
             let row = &mut histogram[block.index() * self.row..][..self.row];
-            row.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
+            row.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
         let mut parts = vec![Parts::default(); if self.parts.is_empty() { 0 } else { blocks }];
         for (part, block) in self.parts.iter().zip(copies) {

@@ -790,11 +790,11 @@ impl<const N: usize> Subgroup<N> {
 impl<const N: usize> Strand<N> {
     /// Takes over the lanes of another strand that waits at the same place.
     fn join(&mut self, other: &Self) {
-        for (own, others) in self.registers.iter_mut().zip(&other.registers) {
-            for_each_lane(other.lanes, |lane| own[lane] = others[lane]);
+        for (lanes, others) in self.registers.iter_mut().zip(&other.registers) {
+            for_each_lane(other.lanes, |lane| lanes[lane] = others[lane]);
         }
-        for (own, others) in self.slots.iter_mut().zip(&other.slots) {
-            *own |= others;
+        for (slot, others) in self.slots.iter_mut().zip(&other.slots) {
+            *slot |= others;
         }
         self.exec |= other.exec;
         self.lanes |= other.lanes;

@@ -194,8 +194,8 @@ impl Sampled<'_> {
                 *known = Some(texel(*number));
             }
         }
-        if let (1, Some(one)) = (footprint.count, known[0]) {
-            return one;
+        if let (1, Some(texel)) = (footprint.count, known[0]) {
+            return texel;
         }
         let mut sum = [0.0; 4];
         for (found, weight) in known.iter().zip(footprint.weights).take(footprint.count) {

@@ -152,7 +152,7 @@ impl MaterialiseWalk<'_> {
         let expression = &self.function.expressions[handle];
         let uses = self.info[handle].ref_count;
         let elsewhere = match (self.expression_line(handle), self.user_line.get(&handle)) {
-            (Some(own), Some(user)) => own != *user,
+            (Some(line), Some(user)) => line != *user,
             _ => false,
         };
         let named = self.function.named_expressions.contains_key(&handle);

@@ -330,7 +330,7 @@ impl<'a> Writer<'a> {
         if let TypeInner::Matrix { .. } = *frame.type_of(self.module, operand) {
             return self.matrix_cast(frame, operand, (source, target), &text);
         }
-        let one = move |writer: &mut Self, text: &str| {
+        let convert_scalar = move |writer: &mut Self, text: &str| {
             if convert.is_some() {
                 Ok(writer.convert(source, target, text))
             } else {
@@ -339,10 +339,12 @@ impl<'a> Writer<'a> {
             }
         };
         let shape = self.shape(frame, operand)?;
-        let Some(size) = shape.size else { return one(self, bare(&text)) };
+        let Some(size) = shape.size else { return convert_scalar(self, bare(&text)) };
         let verb = if convert.is_some() { "convert" } else { "bitcast" };
         let name = format!("{verb}_to_{}", target.name());
-        self.lift(&name, (size, target), &[shape], &mut |writer, parts| one(writer, &parts[0]))?;
+        self.lift(&name, (size, target), &[shape], &mut |writer, parts| {
+            convert_scalar(writer, &parts[0])
+        })?;
         Ok(format!("{name}({})", bare(&text)))
     }
 

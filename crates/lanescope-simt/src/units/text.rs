@@ -150,10 +150,10 @@ mod tests {
         assert_eq!(both, ["16.0 / 32 (50.0 %)", "16.0"]);
         assert_eq!([999, 411_000, 6_281_234].map(rounded), ["999", "411 k", "6.28 M"]);
         assert_eq!(
-            [3.2131e12, 981.4e9, 12.0].map(|of| rate(of, "B/s")),
+            [3.2131e12, 981.4e9, 12.0].map(|value| rate(value, "B/s")),
             ["3.21 TB/s", "981 GB/s", "12.0 B/s"]
         );
-        let decades = [1e12_f64.next_down(), 1e10, 100.0].map(|of| whole_rate(of, "B/s"));
+        let decades = [1e12_f64.next_down(), 1e10, 100.0].map(|value| whole_rate(value, "B/s"));
         assert_eq!(decades, ["1 TB/s", "10 GB/s", "100 B/s"]);
         assert_eq!(seconds(Nanoseconds(287.4e6)), "0.287 s");
         assert_eq!([22_674.0, 40.0].map(Nanoseconds).map(microseconds), ["22.7", "0.0"]);

@@ -356,9 +356,9 @@ impl<'a> Planner<'a> {
             ClassFlow::Once | ClassFlow::Turn(_) => {
                 let (mut bits, level) = self.classes[front.0].bits.clone()?;
                 for other in others {
-                    let (less, of) = self.classes[other.0].bits.as_ref()?;
+                    let (less, owner) = self.classes[other.0].bits.as_ref()?;
                     // Turns of another loop are no turns of this one.
-                    if *of != level {
+                    if *owner != level {
                         return None;
                     }
                     bits = bits.and_not(less);

@@ -196,14 +196,14 @@ impl Planner<'_> {
     ) -> Option<Class> {
         // A switch has `break`s of its own, which leave nothing but the switch: it is counted anew.
         let Node::If { .. } = node else { return None };
-        let of: Vec<Exits> = arms.iter().map(|(body, _)| body.exits()).collect();
+        let exits: Vec<Exits> = arms.iter().map(|(body, _)| body.exits()).collect();
         // One arm's lanes all leave and the other's all stay: those behind are those that stayed.
-        let gone = (0..2).find(|arm| of[*arm].any() && !of[*arm].falls)?;
-        if of[1 - gone].any() {
+        let gone = (0..2).find(|arm| exits[*arm].any() && !exits[*arm].falls)?;
+        if exits[1 - gone].any() {
             return None;
         }
         let turns = match self.around.last() {
-            Some(Around::Loop { turns: Some(turns), entered, .. }) if of[gone].only_breaks() => {
+            Some(Around::Loop { turns: Some(turns), entered, .. }) if exits[gone].only_breaks() => {
                 Some((*entered, i64::from(*turns)))
             }
             _ => None,

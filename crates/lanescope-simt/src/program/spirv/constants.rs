@@ -330,38 +330,38 @@ pub(super) fn work_out(
         }
         _ => {
             let arguments = (0..operands.len()).map(value).collect::<Option<Vec<_>>>()?;
-            let of = match types.get(&result)? {
+            let component = match types.get(&result)? {
                 Type::Vector { base, .. } => types.get(base)?,
                 scalar => scalar,
             };
-            by_component(op, of, &arguments)
+            by_component(op, component, &arguments)
         }
     }
 }
 
 /// The components' results.
-fn by_component(op: Op, of: &Type, arguments: &[Value]) -> Option<Value> {
+fn by_component(op: Op, component_type: &Type, arguments: &[Value]) -> Option<Value> {
     let count = arguments.iter().find_map(|argument| match argument {
         Value::Composite(parts) => Some(parts.len()),
         Value::Bool(_) | Value::Bits(_) | Value::Null => None,
     });
-    let Some(count) = count else { return scalar(op, of, arguments) };
+    let Some(count) = count else { return scalar(op, component_type, arguments) };
     let component = |index: usize| {
         let part = |argument: &Value| match argument {
             Value::Composite(parts) => parts.get(index).cloned(),
             other => Some(other.clone()),
         };
         let parts = arguments.iter().map(part).collect::<Option<Vec<_>>>()?;
-        scalar(op, of, &parts)
+        scalar(op, component_type, &parts)
     };
     (0..count).map(component).collect::<Option<_>>().map(Value::Composite)
 }
 
 /// The result of an operation on scalars. A comparison knows no width of its own: the bits above an
 /// operand's are 0, and of what is signed the front ends of all languages write 32.
-fn scalar(op: Op, of: &Type, arguments: &[Value]) -> Option<Value> {
+fn scalar(op: Op, scalar_type: &Type, arguments: &[Value]) -> Option<Value> {
     const COMPARED: u32 = 32;
-    let width = match of {
+    let width = match scalar_type {
         Type::Int { width, .. } | Type::Float { width } => *width,
         _ => COMPARED,
     };

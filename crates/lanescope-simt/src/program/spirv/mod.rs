@@ -524,15 +524,15 @@ fn name_variables(module: &mut naga::Module) {
     let mut names = Vec::new();
     for (handle, variable) in module.global_variables.iter() {
         let bound = variable.binding.is_some() || variable.space == naga::AddressSpace::Immediate;
-        let own = variable.name.clone().filter(|name| !name.is_empty());
+        let given = variable.name.clone().filter(|name| !name.is_empty());
         let block = || module.types[variable.ty].name.clone().filter(|name| !name.is_empty());
         let numbered = || match variable.binding {
             Some(place) => format!("binding_{}_{}", place.group, place.binding),
             None => "immediates".to_owned(),
         };
-        let name = match own {
-            own if !bound => own,
-            Some(own) => Some(own),
+        let name = match given {
+            given if !bound => given,
+            Some(given) => Some(given),
             None => Some(block().unwrap_or_else(numbered)),
         };
         let name = name.map(|name| match bound && !taken.insert(name.clone()) {

@@ -512,13 +512,13 @@ impl<'a> Rewriter<'a> {
             return Ok(None);
         }
         let mut made = Vec::new();
-        for (index, (to, own)) in (0..).zip(parts.iter().copied()) {
-            let part = self.emit(Op::CompositeExtract, own, &[from, index])?;
-            if to == own {
+        for (index, (to, given)) in (0..).zip(parts.iter().copied()) {
+            let part = self.emit(Op::CompositeExtract, given, &[from, index])?;
+            if to == given {
                 made.push(part);
                 continue;
             }
-            let Some(inner) = self.parts(to, own) else { return Ok(None) };
+            let Some(inner) = self.parts(to, given) else { return Ok(None) };
             let Some(words) = self.copy_parts(to, part, &inner, depth + 1)? else {
                 return Ok(None);
             };

@@ -81,10 +81,10 @@ pub(super) fn put(module: &mut Module, places: &Places) {
 fn put_function(
     function: &mut Function,
     places: &Places,
-    own: Option<FunctionPlace>,
+    function_place: Option<FunctionPlace>,
     is_wrapper: bool,
 ) {
-    let first = own.map_or(Span::UNDEFINED, |span| span.first);
+    let first = function_place.map_or(Span::UNDEFINED, |span| span.first);
     let place = |span: Span| match places.of(span) {
         known if known.is_defined() && !is_wrapper => known,
         _ if is_wrapper => first,
@@ -93,7 +93,8 @@ fn put_function(
     map_arena(&mut function.expressions, place);
     map_arena(&mut function.local_variables, place);
     let mut block = std::mem::take(&mut function.body);
-    let ends = if is_wrapper { first } else { own.map_or(Span::UNDEFINED, |span| span.last) };
+    let ends =
+        if is_wrapper { first } else { function_place.map_or(Span::UNDEFINED, |span| span.last) };
     put_block(&mut block, &function.expressions, &place, ends);
     function.body = block;
 }
@@ -108,20 +109,20 @@ fn put_block(
     let count = block.len();
     for (index, (statement, span)) in block.span_iter_mut().enumerate() {
         let none = Span::UNDEFINED;
-        let of = |handle: Handle<Expression>| expressions.get_span(handle);
+        let span_of = |handle: Handle<Expression>| expressions.get_span(handle);
         let mut found = span.as_ref().map_or(none, |span| place(**span));
         match statement {
             Statement::Block(inner) => put_block(inner, expressions, place, none),
             Statement::If { condition, accept, reject } => {
                 put_block(accept, expressions, place, none);
                 put_block(reject, expressions, place, none);
-                found = of(*condition);
+                found = span_of(*condition);
             }
             Statement::Switch { selector, cases } => {
                 cases.iter_mut().for_each(|case| {
                     put_block(&mut case.body, expressions, place, none);
                 });
-                found = of(*selector);
+                found = span_of(*selector);
             }
             Statement::Loop { body, continuing, .. } => {
                 put_block(body, expressions, place, none);
@@ -130,7 +131,7 @@ fn put_block(
             }
             Statement::Return { .. } if index + 1 == count && !found.is_defined() => found = ends,
             Statement::Emit(range) if !found.is_defined() => {
-                let first = range.clone().map(of).find(|span| span.is_defined());
+                let first = range.clone().map(span_of).find(|span| span.is_defined());
                 found = first.unwrap_or(none);
             }
             _ => {}

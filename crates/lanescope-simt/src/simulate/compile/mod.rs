@@ -461,7 +461,7 @@ impl<'a> CodeBuilder<'a> {
 
     /// The registers of a value of this type.
     fn slots_of(&self, inner: &TypeInner, span: Span) -> Result<usize> {
-        let of = |handle: Handle<Type>| self.slots_of(&self.module.types[handle].inner, span);
+        let slots = |handle: Handle<Type>| self.slots_of(&self.module.types[handle].inner, span);
         Ok(match *inner {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => scalar_slots(scalar),
             TypeInner::Vector { size, scalar } => size as usize * scalar_slots(scalar),
@@ -470,7 +470,7 @@ impl<'a> CodeBuilder<'a> {
             }
             TypeInner::Array { base, size, .. } if size != naga::ArraySize::Dynamic => {
                 let count = array_length(self.module, size).map_or(usize::MAX, |n| n as usize);
-                let registers = of(base)?.checked_mul(count);
+                let registers = slots(base)?.checked_mul(count);
                 match registers {
                     Some(registers) if registers <= usize::from(Reg::MAX) => registers,
                     _ => return Err(self.limit(Limit::Registers { max: u32::from(Reg::MAX) })),
@@ -479,7 +479,7 @@ impl<'a> CodeBuilder<'a> {
             TypeInner::Struct { ref members, .. } => {
                 let mut sum = 0;
                 for member in members {
-                    sum += of(member.ty)?;
+                    sum += slots(member.ty)?;
                 }
                 sum
             }

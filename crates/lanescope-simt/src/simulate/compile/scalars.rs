@@ -542,9 +542,9 @@ pub(super) enum Fold {
 }
 
 /// The function of a collective or atomic operation.
-pub(super) fn fold(operation: SubgroupOperation, of: Scalar) -> Option<Fold> {
+pub(super) fn fold(operation: SubgroupOperation, scalar: Scalar) -> Option<Fold> {
     use SubgroupOperation as O;
-    let kind = BuiltinKind::new(of)?;
+    let kind = BuiltinKind::new(scalar)?;
     if kind.is_wide() {
         return fold_wide(operation, kind);
     }

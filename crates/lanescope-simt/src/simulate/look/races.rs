@@ -208,45 +208,45 @@ fn are_unordered(moments: &[Moment], space: Space, a: Mark, b: Mark) -> bool {
     if a.moment == b.moment {
         return a.lane() != b.lane();
     }
-    let [one, other] = [a, b].map(|mark| &moments[mark.moment as usize - 1]);
+    let [first, other] = [a, b].map(|mark| &moments[mark.moment as usize - 1]);
     let storage = space != Space::Workgroup;
-    if one.place.workgroup != other.place.workgroup {
+    if first.place.workgroup != other.place.workgroup {
         return storage;
     }
-    if one.place.subgroup == other.place.subgroup {
+    if first.place.subgroup == other.place.subgroup {
         // What one invocation does is in order, and what its subgroup's barriers part.
-        if a.lane() == b.lane() || one.of_subgroup != other.of_subgroup {
+        if a.lane() == b.lane() || first.of_subgroup != other.of_subgroup {
             return false;
         }
     }
     let phase = usize::from(storage);
-    one.phases[phase] == other.phases[phase]
+    first.phases[phase] == other.phases[phase]
 }
 
 impl Scalar {
     /// The mark with which an access races, if there is one.
-    fn race(&self, moments: &[Moment], space: Space, own: Mark, writes: bool) -> Option<Mark> {
+    fn race(&self, moments: &[Moment], space: Space, access: Mark, writes: bool) -> Option<Mark> {
         let readers: &[Mark] = if writes { &self.readers } else { &[] };
         let marks = std::iter::once(&self.writer).chain(readers);
         let there = marks.filter(|mark| mark.moment != 0);
-        there.copied().find(|mark| are_unordered(moments, space, *mark, own))
+        there.copied().find(|mark| are_unordered(moments, space, *mark, access))
     }
 
-    fn read(&mut self, moments: &[Moment], space: Space, own: Mark) {
-        if self.readers[0].moment == own.moment && self.readers[0].lane() == own.lane() {
-            self.readers[0] = own;
+    fn read(&mut self, moments: &[Moment], space: Space, access: Mark) {
+        if self.readers[0].moment == access.moment && self.readers[0].lane() == access.lane() {
+            self.readers[0] = access;
             return;
         }
-        let of = |mark: Mark| &moments[mark.moment as usize - 1];
-        let here = of(own);
+        let moment_of = |mark: Mark| &moments[mark.moment as usize - 1];
+        let here = moment_of(access);
         let storage = usize::from(space != Space::Workgroup);
-        let mut kept = [own, Mark::default(), Mark::default(), Mark::default()];
+        let mut kept = [access, Mark::default(), Mark::default(), Mark::default()];
         for mark in self.readers.into_iter().filter(|mark| mark.moment != 0) {
-            let there = of(mark);
+            let there = moment_of(mark);
             let kind = match () {
                 () if there.place.workgroup != here.place.workgroup => 3,
                 () if there.place.subgroup != here.place.subgroup => 2,
-                () if mark.lane() != own.lane() => 1,
+                () if mark.lane() != access.lane() => 1,
                 () => continue,
             };
             // What a barrier has parted from this one says nothing of what comes.
@@ -286,9 +286,9 @@ impl Observer for Races {
                 // Smaller scalars have a memory of their own: nothing is accessed as both.
                 let number = if part_bytes < 4 { offset } else { offset / 4 };
                 let scalar = memory.scalar(number as usize);
-                let own = Mark::new(moment, line, lane);
+                let access = Mark::new(moment, line, lane);
                 let value = values.get(lane).copied().unwrap_or(0);
-                if let Some(other) = scalar.race(moments, space, own, writes) {
+                if let Some(other) = scalar.race(moments, space, access, writes) {
                     let wrote = other == scalar.writer;
                     let equal = wrote && writes && scalar.value == value;
                     let side = |mark: Mark, writes: bool| {
@@ -301,7 +301,7 @@ impl Observer for Races {
                             invocation,
                         }
                     };
-                    let (first, second) = (side(other, wrote), side(own, writes));
+                    let (first, second) = (side(other, wrote), side(access, writes));
                     let mut lines = [(first.line, wrote), (line, writes)];
                     lines.sort_unstable();
                     let [low, high] = lines;
@@ -317,10 +317,10 @@ impl Observer for Races {
                     race.equal_values &= equal;
                 }
                 if writes {
-                    scalar.writer = own;
+                    scalar.writer = access;
                     scalar.value = value;
                 } else {
-                    scalar.read(moments, space, own);
+                    scalar.read(moments, space, access);
                 }
             });
         }

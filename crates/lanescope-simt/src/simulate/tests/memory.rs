@@ -247,14 +247,14 @@ fn results_do_not_depend_on_threads_or_schedule() {
             for (var k = 0u; k < id.x % 37u; k++) { n = n * 1664525u + 1013904223u; }
             output[id.x] = n;
         }";
-    let one = run(text, [50, 1, 1], 3200, &[0], &config(16)).unwrap();
+    let expected = run(text, [50, 1, 1], 3200, &[0], &config(16)).unwrap();
     for threads in [2, 3, 8] {
         for schedule in
             [Schedule::InOrder, Schedule::Shuffled { seed: 3 }, Schedule::Unfair { seed: 4 }]
         {
             let config = Config { threads: Some(threads), schedule, ..config(16) };
             let many = run(text, [50, 1, 1], 3200, &[0], &config).unwrap();
-            assert_eq!((&one.0, &one.1), (&many.0, &many.1));
+            assert_eq!((&expected.0, &expected.1), (&many.0, &many.1));
         }
     }
 }

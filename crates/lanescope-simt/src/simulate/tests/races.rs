@@ -133,15 +133,15 @@ fn a_scalar_is_told_of_exactly_where_two_accesses_race() {
             let workgroup = if number < 6 { below(2) } else { 0 };
             let [group, part] = [workgroup, subgroup].map(|number| number as usize);
             if below(5) == 0 {
-                let one = below(2) == 0;
+                let one_subgroup = below(2) == 0;
                 let [orders_workgroup, orders_storage] = [below(2) == 0, below(2) == 0];
-                if one {
+                if one_subgroup {
                     of_subgroups[group][part] += 1;
                 } else {
                     phases[group][0] += u32::from(orders_workgroup);
                     phases[group][1] += u32::from(orders_storage);
                 }
-                let subgroup = one.then_some(subgroup as u32);
+                let subgroup = one_subgroup.then_some(subgroup as u32);
                 races.barrier(&PassedBarrier {
                     workgroup,
                     subgroup,

@@ -161,8 +161,8 @@ fn reports_are_the_same_with_any_threads_and_schedule() {
             if i > 4u { workgroupBarrier(); }
             output[g.x + 5u] = subgroupShuffleDown(i, 3u);
         }";
-    let one = run(text, [40, 1, 1], 40 * 24, &[0], &config(8)).unwrap();
-    let kinds: Vec<ReportKind> = one.1.reports.iter().map(|report| report.kind).collect();
+    let first = run(text, [40, 1, 1], 40 * 24, &[0], &config(8)).unwrap();
+    let kinds: Vec<ReportKind> = first.1.reports.iter().map(|report| report.kind).collect();
     let expected = [
         ReportKind::WriteOutOfBounds,
         ReportKind::WriteOutOfBounds,
@@ -177,7 +177,7 @@ fn reports_are_the_same_with_any_threads_and_schedule() {
             {
                 let config = Config { threads: Some(threads), schedule, ..config(8) };
                 let other = run(text, [40, 1, 1], 40 * 24, &[0], &config).unwrap();
-                assert_eq!((&one.0, &one.1), (&other.0, &other.1), "{config:?}");
+                assert_eq!((&first.0, &first.1), (&other.0, &other.1), "{config:?}");
             }
         }
     }

@@ -13,11 +13,11 @@ impl Rewriter<'_> {
         let (ty, id, scope) = (instruction.word(0), instruction.word(1), instruction.word(2));
         let value = instruction.word(3);
         let held = self.type_of(value, ty);
-        let of = match self.types.get(&held) {
+        let component = match self.types.get(&held) {
             Some(Type::Vector { base, .. }) => self.types.get(base),
             other => other,
         };
-        let equal = match of {
+        let equal = match component {
             Some(Type::Bool) => Op::LogicalEqual,
             Some(Type::Int { .. }) => Op::IEqual,
             Some(Type::Float { .. }) => Op::FOrdEqual,
