@@ -13,7 +13,7 @@ fn main() {
 mod tests {
     use lanescope::testing::{Profiled, profile};
 
-    fn counted(device: &str) -> Profiled {
+    fn profile_on(device: &str) -> Profiled {
         profile(include_str!("rounds.wgsl"))
             .launch(include_str!("rounds.toml"))
             .folder(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
@@ -25,17 +25,17 @@ mod tests {
     #[test]
     fn lanes_stay_busy_at_both_widths() {
         for device in ["sim:32", "sim:64"] {
-            counted(device).assert_efficiency(0.3);
+            profile_on(device).assert_efficiency(0.3);
         }
     }
 
     #[test]
     fn no_two_invocations_race() {
-        counted("sim:32").assert_no_race();
+        profile_on("sim:32").assert_no_race();
     }
 
     #[test]
     fn it_costs_no_more_than_it_did() {
-        counted("sim:32").assert_operations_at_most(1_000_000);
+        profile_on("sim:32").assert_operations_at_most(1_000_000);
     }
 }

@@ -325,7 +325,7 @@ fn the_machine_has_the_counted_lanes_on_each_line_of_the_hot_loop() {
 }
 
 /// A measurement of a kernel on a device with a value of one parameter.
-fn found<'a>(
+fn find_measurement<'a>(
     run: &'a Run,
     device: &str,
     kernel: &str,
@@ -389,7 +389,7 @@ fn one_lock_in_wgsl_comes_free_through_cuda_and_not_through_vulkan() {
     for (form, holders) in [("after_loop", 16.0), ("inside_loop", 512.0)] {
         // What counts brings lanes together after the loop: on every device, one lane a subgroup.
         for device in ["sim:32", "wgpu:0", "cuda:0"] {
-            let counted = found(&run, device, kernel, "form", &named(form));
+            let counted = find_measurement(&run, device, kernel, "form", &named(form));
             assert_eq!(
                 counted.outputs_shown["got"].iter().sum::<f64>().to_bits(),
                 f64::to_bits(holders)
@@ -398,11 +398,17 @@ fn one_lock_in_wgsl_comes_free_through_cuda_and_not_through_vulkan() {
     }
     // Without counters, the time says whether lanes polled to the limit.
     let time = |device: &str, form: &str| {
-        found(&run, device, kernel, "form", &named(form)).time.as_ref().unwrap().median_ns.0
+        find_measurement(&run, device, kernel, "form", &named(form))
+            .time
+            .as_ref()
+            .unwrap()
+            .median_ns
+            .0
     };
     assert!(time("wgpu:0", "after_loop") > 100.0 * time("wgpu:0", "inside_loop"));
     assert!(time("cuda:0", "after_loop") < 2.0 * time("cuda:0", "inside_loop"));
-    let lock = found(&run, "cuda:0", "reconvergence/spin_lock", "form", &named("after_loop"));
+    let lock =
+        find_measurement(&run, "cuda:0", "reconvergence/spin_lock", "form", &named("after_loop"));
     assert!(lock.outputs_shown["guarded"].iter().all(|count| count.to_bits() == 32_f64.to_bits()));
 }
 

@@ -145,7 +145,7 @@ impl Schema {
                 let made = match &item.fields {
                     Fields::Named(fields) => self.object(fields.named.iter())?,
                     Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-                        self.of(&fields.unnamed[0].ty)?
+                        self.schema_of(&fields.unnamed[0].ty)?
                     }
                     Fields::Unnamed(_) | Fields::Unit => bail!("{name} has no fields with names"),
                 };
@@ -178,7 +178,7 @@ impl Schema {
             if !optional {
                 required.push(name.clone().into());
             }
-            properties.insert(name, describe(self.of(&field.ty)?, &field.attrs));
+            properties.insert(name, describe(self.schema_of(&field.ty)?, &field.attrs));
         }
         required.sort_by_key(Value::to_string);
         Ok(json!({ "type": "object", "properties": properties, "required": required }))
@@ -203,7 +203,7 @@ impl Schema {
                 }
                 Fields::Named(fields) => self.object(fields.named.iter())?,
                 Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-                    self.of(&fields.unnamed[0].ty)?
+                    self.schema_of(&fields.unnamed[0].ty)?
                 }
                 Fields::Unnamed(_) => bail!("{}::{} has two parts", item.ident, variant.ident),
             };
@@ -223,21 +223,21 @@ impl Schema {
     }
 
     /// The schema of a type where it is used.
-    fn of(&mut self, kind: &Type) -> anyhow::Result<Value> {
+    fn schema_of(&mut self, kind: &Type) -> anyhow::Result<Value> {
         match kind {
-            Type::Reference(reference) => return self.of(&reference.elem),
+            Type::Reference(reference) => return self.schema_of(&reference.elem),
             Type::Slice(slice) => {
-                return Ok(json!({ "type": "array", "items": self.of(&slice.elem)? }));
+                return Ok(json!({ "type": "array", "items": self.schema_of(&slice.elem)? }));
             }
             Type::Array(array) => {
                 let length = self.length(&array.len)?;
-                let items = self.of(&array.elem)?;
+                let items = self.schema_of(&array.elem)?;
                 return Ok(json!({
                     "type": "array", "items": items, "minItems": length, "maxItems": length,
                 }));
             }
             Type::Tuple(tuple) => {
-                let items = tuple.elems.iter().map(|part| self.of(part));
+                let items = tuple.elems.iter().map(|part| self.schema_of(part));
                 let items = items.collect::<anyhow::Result<Vec<Value>>>()?;
                 let length = items.len();
                 return Ok(json!({
@@ -257,14 +257,16 @@ impl Schema {
             "i8" | "i16" | "i32" | "i64" => json!({ "type": "integer" }),
             "f32" | "f64" => json!({ "type": "number" }),
             "Option" => {
-                let inner = self.of(argument(0)?)?;
+                let inner = self.schema_of(argument(0)?)?;
                 json!({ "anyOf": [inner, { "type": "null" }] })
             }
-            "Vec" | "BTreeSet" => json!({ "type": "array", "items": self.of(argument(0)?)? }),
-            "BTreeMap" | "IndexMap" => {
-                json!({ "type": "object", "additionalProperties": self.of(argument(1)?)? })
+            "Vec" | "BTreeSet" => {
+                json!({ "type": "array", "items": self.schema_of(argument(0)?)? })
             }
-            "Arc" | "Box" => self.of(argument(0)?)?,
+            "BTreeMap" | "IndexMap" => {
+                json!({ "type": "object", "additionalProperties": self.schema_of(argument(1)?)? })
+            }
+            "Arc" | "Box" => self.schema_of(argument(0)?)?,
             _ => {
                 if let Some((_, written)) = BY_HAND.iter().find(|(by_hand, _)| *by_hand == name) {
                     return Ok(json!({ "type": written }));

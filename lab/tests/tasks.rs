@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-fn said(arguments: &[&str]) -> String {
+fn print_task(arguments: &[&str]) -> String {
     let output =
         Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().expect("lab starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -13,7 +13,7 @@ fn said(arguments: &[&str]) -> String {
 /// A program depends on its seed alone.
 #[test]
 fn random_programs_are_those_of_their_seeds() {
-    let program = |seed: &str| said(&["agreement", "--seed", seed, "--print"]);
+    let program = |seed: &str| print_task(&["agreement", "--seed", seed, "--print"]);
     let [first, second] = ["1", "2"].map(program);
     assert!(first.contains("@compute"), "{first}");
     assert_ne!(first, second);

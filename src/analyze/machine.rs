@@ -244,7 +244,7 @@ impl ExecutedCode {
     }
 
     /// What it is of: `navi21, waves of 64, radv Mesa 22.3.6, code 71bf567b`.
-    pub fn of(&self) -> String {
+    pub fn code_source(&self) -> String {
         let Self { family, width, driver, code, .. } = self;
         format!("{family}, waves of {width}, {driver}, code {}", code.join(" "))
     }
@@ -259,7 +259,7 @@ impl ExecutedCode {
             grouped_text(self.instructions.into()),
             self.passes_text(),
             self.kinds_text(),
-            self.of()
+            self.code_source()
         )
     }
 
@@ -362,7 +362,7 @@ fn wasteful_first(rows: Vec<MachineRow>) -> Vec<MachineRow> {
 }
 
 /// The launches of a run whose instructions the hardware counted, in the record's order.
-pub fn counted(run: &Run) -> Vec<MachineRow> {
+pub fn find_counted(run: &Run) -> Vec<MachineRow> {
     let row = |measurement: &Measurement| {
         let [lanes, on] = threads_means(&measurement.counters)?;
         Some(MachineRow {

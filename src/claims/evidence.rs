@@ -31,7 +31,7 @@ impl Record {
     /// What is wrong with the catalogue, which a test shows to be nothing.
     pub fn new(name: impl Into<String>, mut run: Run) -> Result<Self, KernelError> {
         // A gallery judges thousands of records.
-        let catalogue = Catalogue::kept()?;
+        let catalogue = Catalogue::shared()?;
         catalogue.annotate(&mut run);
         catalogue.renew(&mut run);
         Ok(Self { name: name.into(), run })
@@ -184,7 +184,7 @@ fn point(record: &Record, device: &Device, measurement: &Measurement, value: [f6
         device: label,
         device_id: device.id.clone(),
         code: code::ExecutedCode::new(&record.run, measurement)
-            .map_or_else(String::new, |found| found.of()),
+            .map_or_else(String::new, |found| found.code_source()),
         kind: kind(device),
         interface: device.backend.name(),
         record: record.name.clone(),

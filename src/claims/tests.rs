@@ -92,7 +92,7 @@ fn parameters_of(selector: &Selector) -> BTreeMap<String, Value> {
 }
 
 /// A hardware counter of a name and a value.
-fn counted(name: &str, value: f64) -> Counter {
+fn counter(name: &str, value: f64) -> Counter {
     Counter { name: name.to_owned(), value, description: String::new(), unit: String::new() }
 }
 
@@ -164,9 +164,9 @@ fn planted(run: &Run, selector: &Selector, what: &Quantity, value: f64) -> Measu
                 spread,
             });
         }
-        Quantity::Counter(name) => copy.counters = vec![counted(name, value)],
+        Quantity::Counter(name) => copy.counters = vec![counter(name, value)],
         Quantity::CounterRatio(above, below) => {
-            copy.counters = vec![counted(above, value * 8.0), counted(below, 8.0)];
+            copy.counters = vec![counter(above, value * 8.0), counter(below, 8.0)];
         }
         Quantity::MachineInstructions
         | Quantity::MachineExecuted

@@ -16,7 +16,7 @@ use crate::kernel::{Catalogue, Kernel, near_matches};
 /// The catalogue, with the families of a folder where one is named.
 pub(crate) fn read(folder: Option<&Path>) -> Result<Cow<'static, Catalogue>, Failure> {
     let catalogue = match folder {
-        None => Catalogue::kept().map(Cow::Borrowed),
+        None => Catalogue::shared().map(Cow::Borrowed),
         Some(folder) => Catalogue::with_folder(folder).map(Cow::Owned),
     };
     catalogue.map_err(Failure::bad_input)

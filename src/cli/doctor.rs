@@ -331,7 +331,7 @@ mod tests {
     }
 
     /// What is found of three devices: one that passes, one that does not, and one that cannot be opened.
-    fn found() -> Vec<Examined> {
+    fn three_devices() -> Vec<Examined> {
         let counters = Err("CUPTI is not installed".to_owned());
         let wrong = ["line 14: 512 executions were expected, and 128 counted"];
         let tests = [
@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn counts_of_machine_code_have_no_trust_in_a_shaders_counters() {
-        let mut found = found().swap_remove(0);
+        let mut found = three_devices().swap_remove(0);
         let device = found.device.as_mut().expect("opened");
         device.gives = Some(Gives { counts: false, ..device.gives() });
         device.trust = None;
@@ -393,7 +393,8 @@ mod tests {
     fn what_was_found_on_every_terminal() {
         let shown = |columns: Option<usize>| {
             let mut out = Vec::new();
-            show(&Available::made_up(), &executes(), &found(), columns, &mut out).expect("written");
+            show(&Available::made_up(), &executes(), &three_devices(), columns, &mut out)
+                .expect("written");
             String::from_utf8(out).expect("a text")
         };
         insta::assert_snapshot!("doctor", on_every_terminal(shown));

@@ -136,7 +136,7 @@ fn strip(value: &mut Value, is_own: bool) {
 mod tests {
     use super::*;
 
-    fn kept(words: &[&str]) -> Vec<String> {
+    fn shared_arguments(words: &[&str]) -> Vec<String> {
         arguments(words.iter().map(OsString::from))
     }
 
@@ -152,13 +152,13 @@ mod tests {
         ];
         let expected =
             ["profile", "a.wgsl", "--launch=a.toml", "-oada", "--device", "radv:navi21/32"];
-        assert_eq!(kept(&typed), expected);
+        assert_eq!(shared_arguments(&typed), expected);
         // The name of a kernel has a stroke, and is no path.
         let typed = ["run", "sort/divergent", "-a", "n=64", "--out", "/tmp/ada/r"];
-        assert_eq!(kept(&typed), ["run", "sort/divergent", "-a", "n=64", "--out", "r"]);
-        assert_eq!(kept(&["profile", "-"]), ["profile", "-"]);
+        assert_eq!(shared_arguments(&typed), ["run", "sort/divergent", "-a", "n=64", "--out", "r"]);
+        assert_eq!(shared_arguments(&["profile", "-"]), ["profile", "-"]);
         // What this version does not know.
-        assert_eq!(kept(&["old", "--to=/home/ada/r", "~/x"]), ["old", "--to=r", "x"]);
+        assert_eq!(shared_arguments(&["old", "--to=/home/ada/r", "~/x"]), ["old", "--to=r", "x"]);
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn command_with(name: &str) -> Option<String> {
 
 /// Whether a kernel of the catalogue has a parameter of this name.
 fn is_parameter(name: &str) -> bool {
-    let Ok(catalogue) = Catalogue::kept() else { return false };
+    let Ok(catalogue) = Catalogue::shared() else { return false };
     catalogue.kernels().any(|kernel| kernel.description.parameters.contains_key(name))
 }
 
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    fn said(line: &str) -> String {
+    fn message_for(line: &str) -> String {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let error = Arguments::try_parse_from(&words).expect_err("an option of no command");
         name_way_out(error, &words).to_string()
@@ -80,21 +80,21 @@ mod tests {
             "lanescope --classes=4",
             "lanescope run uniform --classes 4",
         ] {
-            let message = said(line);
+            let message = message_for(line);
             assert!(
                 message.contains("tip: a kernel's parameter is set by '--axis': '-a classes=4096'"),
                 "{message}"
             );
             assert!(!message.contains("--counters"), "{message}");
         }
-        let size = said("lanescope profile my.wgsl -a n=4096");
+        let size = message_for("lanescope profile my.wgsl -a n=4096");
         assert!(size.contains("tip: a shader's size is set by '--n 4096'"), "{size}");
-        let other = said("lanescope profile my.wgsl --quick");
+        let other = message_for("lanescope profile my.wgsl --quick");
         assert!(other.contains("'--quick' is an option of `lanescope run`"), "{other}");
     }
 
     #[test]
     fn what_is_no_parameter_keeps_the_parser_s_own_tip() {
-        assert!(said("lanescope run --cuonters").contains("'--counters'"));
+        assert!(message_for("lanescope run --cuonters").contains("'--counters'"));
     }
 }

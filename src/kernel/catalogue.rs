@@ -176,7 +176,7 @@ impl Catalogue {
     /// # Errors
     ///
     /// As [`Self::embedded`].
-    pub fn kept() -> Result<&'static Self, KernelError> {
+    pub fn shared() -> Result<&'static Self, KernelError> {
         static KEPT: OnceLock<Catalogue> = OnceLock::new();
         if let Some(kept) = KEPT.get() {
             return Ok(kept);

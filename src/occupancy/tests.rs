@@ -3,7 +3,7 @@
 
 use super::*;
 
-fn of(name: &str, registers: u32, memory_bytes: u32, invocations: u32) -> Occupancy {
+fn occupancy_of(name: &str, registers: u32, memory_bytes: u32, invocations: u32) -> Occupancy {
     let needs = Needs { registers, memory_bytes, invocations };
     occupancy(&architecture(name).unwrap(), &needs).unwrap()
 }
@@ -17,7 +17,7 @@ fn limit(found: &Occupancy, resource: OccupancyResource) -> Option<u32> {
 /// multiprocessor has, and 49,152 / 8,192 is 6.
 #[test]
 fn the_articles_worked_example_is_75_per_cent() {
-    let found = of("sm_80", 40, 8192, 256);
+    let found = occupancy_of("sm_80", 40, 8192, 256);
     assert_eq!(found.subgroups_per_workgroup, 8);
     assert_eq!(limit(&found, OccupancyResource::Registers), Some(6));
     assert_eq!(limit(&found, OccupancyResource::Memory), Some(18));
@@ -32,10 +32,10 @@ fn the_articles_worked_example_is_75_per_cent() {
 /// all; two workgroups of 256 fit with 128 registers, as they do with up to 128 alone.
 #[test]
 fn registers_limit_as_the_articles_say() {
-    assert!((of("sm_80", 64, 0, 256).ratio.0 - 0.5).abs() < 1e-12);
-    assert!((of("sm_80", 32, 0, 256).ratio.0 - 1.0).abs() < 1e-12);
-    assert_eq!(of("sm_80", 128, 0, 256).workgroups, 2);
-    assert_eq!(of("sm_80", 129, 0, 256).workgroups, 1);
+    assert!((occupancy_of("sm_80", 64, 0, 256).ratio.0 - 0.5).abs() < 1e-12);
+    assert!((occupancy_of("sm_80", 32, 0, 256).ratio.0 - 1.0).abs() < 1e-12);
+    assert_eq!(occupancy_of("sm_80", 128, 0, 256).workgroups, 2);
+    assert_eq!(occupancy_of("sm_80", 129, 0, 256).workgroups, 1);
 }
 
 /// Claims `mastery-occ-limits` and `mastery-occupancy-50`: the A100 as claimed, with 32 of 64 warps half
@@ -45,8 +45,8 @@ fn limits_are_as_claimed_but_for_turing() {
     let a100 = architecture("sm_80").unwrap();
     assert_eq!((a100.registers, a100.memory_bytes), (65_536, 164 << 10));
     assert_eq!((a100.workgroup_invocations_max, a100.workgroups, a100.subgroups), (1024, 32, 64));
-    assert!((of("sm_80", 64, 0, 1024).ratio.0 - 0.5).abs() < 1e-12);
-    assert_eq!(of("sm_80", 64, 0, 1024).subgroups, 32);
+    assert!((occupancy_of("sm_80", 64, 0, 1024).ratio.0 - 0.5).abs() < 1e-12);
+    assert_eq!(occupancy_of("sm_80", 64, 0, 1024).subgroups, 32);
     assert_eq!(architecture("sm_75").unwrap().subgroups, 32);
 }
 
@@ -70,19 +70,22 @@ fn no_needs_give_the_articles_table_of_block_sizes() {
 #[test]
 fn amd_gives_registers_by_simd_and_counts_no_single_waves() {
     // 84 registers are allocated as 96 on RDNA 3: 16 waves a SIMD, as 1536 / 96 has room for.
-    assert_eq!(of("gfx1100", 84, 0, 64).subgroups, 64);
-    assert_eq!(of("gfx1100", 120, 0, 64).subgroups, 48);
+    assert_eq!(occupancy_of("gfx1100", 84, 0, 64).subgroups, 64);
+    assert_eq!(occupancy_of("gfx1100", 120, 0, 64).subgroups, 48);
     // 128 on Vega: 256 / 128 is two waves a SIMD.
-    assert_eq!(of("gfx900", 128, 0, 256).subgroups, 8);
-    assert_eq!(limit(&of("gfx900", 16, 0, 64), OccupancyResource::Workgroups), None);
-    assert_eq!(of("gfx900", 16, 0, 64).workgroups, 40);
-    assert_eq!(limit(&of("gfx900", 16, 0, 128), OccupancyResource::Workgroups), Some(16));
+    assert_eq!(occupancy_of("gfx900", 128, 0, 256).subgroups, 8);
+    assert_eq!(limit(&occupancy_of("gfx900", 16, 0, 64), OccupancyResource::Workgroups), None);
+    assert_eq!(occupancy_of("gfx900", 16, 0, 64).workgroups, 40);
+    assert_eq!(limit(&occupancy_of("gfx900", 16, 0, 128), OccupancyResource::Workgroups), Some(16));
     // As waves of 64 the same 84 registers are 84 of 768 a lane, 7 portions of 12: 9 waves a SIMD; on RDNA 2 they are 11
     // portions of 8 of 512: 5.
-    assert_eq!(of("gfx1100-wave64", 84, 0, 64).subgroups, 36);
-    assert_eq!(of("gfx1030-wave64", 84, 0, 64).subgroups, 20);
+    assert_eq!(occupancy_of("gfx1100-wave64", 84, 0, 64).subgroups, 36);
+    assert_eq!(occupancy_of("gfx1030-wave64", 84, 0, 64).subgroups, 20);
     // 64 KiB a compute unit: 20 KiB three times.
-    assert_eq!(limit(&of("gfx942", 16, 20 * 1024, 256), OccupancyResource::Memory), Some(3));
+    assert_eq!(
+        limit(&occupancy_of("gfx942", 16, 20 * 1024, 256), OccupancyResource::Memory),
+        Some(3)
+    );
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn compared_cells(row: &ExecutedComparison) -> Vec<Cell> {
 
 /// What the hardware counted of machine code; `None` if it did not.
 pub(super) fn counted_code(run: &Run) -> Option<Table> {
-    let rows = analyze::machine::counted(run);
+    let rows = analyze::machine::find_counted(run);
     let first = rows.first()?;
     let columns = [
         Column::words("kernel"),

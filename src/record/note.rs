@@ -165,7 +165,7 @@ pub struct FigureNote {
     /// The parameter along the x axis.
     pub x: String,
     /// What of the parameter is one unit of x.
-    #[serde(default = "one")]
+    #[serde(default = "default_x_unit")]
     pub x_unit: f64,
     /// The x axis's quantity with its unit.
     pub x_label: String,
@@ -251,7 +251,7 @@ pub enum Reading {
     PartialSums,
 }
 
-fn one() -> f64 {
+fn default_x_unit() -> f64 {
     1.0
 }
 

@@ -168,7 +168,7 @@ fn executed(code: &ExecutedCode) -> ExecutedText {
         instructions: format::count(code.instructions.into()),
         passes: code.passes_text(),
         kinds: code.kinds_text(),
-        of: code.of(),
+        of: code.code_source(),
     }
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn required() -> Forms {
 }
 
 /// The forms of a module.
-pub(crate) fn of(module: &Module) -> Forms {
+pub(crate) fn find_forms(module: &Module) -> Forms {
     let mut forms = Forms::new();
     for (_, function) in module.functions.iter() {
         let mut walk = Walk { module, function, forms: &mut forms };

@@ -296,7 +296,7 @@ fn every_form_is_used() {
     let shaders = Shader::all();
     assert!(shaders.len() >= 60, "{} shaders", shaders.len());
     for shader in &shaders {
-        used.extend(forms::of(shader.parsed().module()));
+        used.extend(forms::find_forms(shader.parsed().module()));
         for word in ["enable f16", "enable subgroups", "requires ", "diagnostic(", "const_assert "]
         {
             if shader.text.lines().any(|line| line.trim_start().starts_with(word)) {

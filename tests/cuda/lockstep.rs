@@ -124,7 +124,7 @@ fn main_of(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>, grid: [u3
             }
         }
     }
-    text += &held(translated, sizes);
+    text += &fill_constants(translated, sizes);
     let [x, y, z] = grid;
     let [a, b, c] = translated.block;
     let kernel = &translated.kernel;
@@ -152,7 +152,7 @@ fn main_of(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>, grid: [u3
 }
 
 /// What fills constant memory.
-fn held(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>) -> String {
+fn fill_constants(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>) -> String {
     let mut text = String::new();
     for constant in &translated.constants {
         let key = (constant.group, constant.binding);
@@ -269,7 +269,7 @@ impl Runner for Lockstep {
             let Workgroups::Direct(grid) = dispatch.workgroups else {
                 return Err(RunError::new(RunErrorKind::Unsupported, "an indirect dispatch"));
             };
-            let counts = counted(program, method, &mut contents, launch, grid)?;
+            let counts = count_dispatch(program, method, &mut contents, launch, grid)?;
             dispatches.push(CountedDispatch {
                 workgroups: Some(grid),
                 counts,
@@ -296,7 +296,7 @@ impl Runner for Lockstep {
 }
 
 /// Runs a dispatch with counters.
-fn counted(
+fn count_dispatch(
     program: &Program,
     method: CounterScheme,
     contents: &mut BTreeMap<String, Vec<u8>>,

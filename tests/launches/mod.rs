@@ -130,7 +130,7 @@ fn expected(launch: &Launch, programs: &[Program]) -> String {
 
 /// The executions and lanes of the blocks that ran, and of those with a label, dispatch by
 /// dispatch.
-fn counted(launch: &Launch, programs: &[Program], width: u32) -> String {
+fn count_blocks(launch: &Launch, programs: &[Program], width: u32) -> String {
     let mut runner = SimulatorRunner::new(Width::new(width).unwrap(), STEPS_MAX)
         .schedule(Schedule::InOrder, Some(1));
     let request = CountRequest::once(Method::Executed);
@@ -168,7 +168,7 @@ fn line(kernel: &Kernel, point: &Point) -> String {
         write!(line, " {}", digest(&expected(&small, &programs))).unwrap();
         for width in WIDTHS {
             if kernel.description.exempt_from_agreement.is_none() {
-                write!(line, " {}", counted(&small, &programs, width)).unwrap();
+                write!(line, " {}", count_blocks(&small, &programs, width)).unwrap();
             }
         }
     }

@@ -433,14 +433,14 @@ fn faults_are_found() -> Result<(), String> {
 /// Every text.
 fn items() -> Vec<Item> {
     let mut items: Vec<Item> =
-        own_texts().into_iter().map(|(name, text)| own(name, text)).collect();
+        own_texts().into_iter().map(|(name, text)| own_item(name, text)).collect();
     let written: Vec<Item> = cases().par_iter().flat_map_iter(written).collect();
     items.extend(written);
     items
 }
 
 /// A shader's own text. Its overrides may have no values, so that no pipeline is made.
-fn own(shader: String, wgsl: String) -> Item {
+fn own_item(shader: String, wgsl: String) -> Item {
     let text = Ok(Text { wgsl, entry_point: None });
     Item { shader, part: String::new(), form: Form::Own, text, beyond: Vec::new() }
 }

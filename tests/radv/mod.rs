@@ -751,7 +751,7 @@ fn pages_say_what_code_is_of(run: &Run) {
         let page = lanescope::report::profile_html(profile, &[], run).unwrap();
         for device in profile.devices.iter().filter(|device| device.executed.is_some()) {
             let executed = device.executed.as_ref().unwrap();
-            assert!(page.contains(&executed.of()), "{}", profile.kernel);
+            assert!(page.contains(&executed.code_source()), "{}", profile.kernel);
             for code in device.dispatches.iter().filter_map(|found| found.machine_code.as_ref()) {
                 let of = machine::code_text(code, &device.driver);
                 assert!(of.contains(MEASURED) && of.contains("code "), "{of}");

@@ -166,7 +166,7 @@ impl Any {
         self.0.below(bound)
     }
 
-    fn of<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
+    fn choose<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
         choices[self.below(choices.len())]
     }
 
@@ -299,10 +299,10 @@ fn written(any: &mut Any) -> String {
          fn f16_like(f: f32) -> f32 { return quantizeToF16(f); }\n",
     );
     for _ in 0..any.below(3) {
-        text += any.of(&DECLARATIONS);
+        text += any.choose(&DECLARATIONS);
         text.push('\n');
     }
-    let size = if any.one_in(3) { any.of(&SIZES) } else { "64" };
+    let size = if any.one_in(3) { any.choose(&SIZES) } else { "64" };
     text += &format!(
         "@compute @workgroup_size({size}) fn main(@builtin(global_invocation_id) id: vec3u) {{\n\
          var x = id.x; var y = i32(x) - 9; var f = f32(y);\n"
@@ -310,7 +310,7 @@ fn written(any: &mut Any) -> String {
     let mut open = 0;
     for _ in 0..any.below(14) {
         if any.one_in(4) && open < 100 {
-            text += any.of(&[
+            text += any.choose(&[
                 "if x > 3u {\n",
                 "loop { if x > 30u { break; } x += 1u;\n",
                 "for (var i = 0u; i < (x & 7u); i++) {\n",
@@ -323,7 +323,7 @@ fn written(any: &mut Any) -> String {
                 open += 1;
             }
         } else {
-            text += any.of(&STATEMENTS);
+            text += any.choose(&STATEMENTS);
             text.push('\n');
         }
         if open > 0 && any.one_in(4) {
@@ -391,11 +391,11 @@ fn mutated(any: &mut Any, stock: &Stock) -> String {
         match any.below(6) {
             0 => text.replace_range(range, ""),
             1 => text.insert_str(starts[any.below(starts.len())], &piece),
-            2 => text.replace_range(range, any.of(&NUMBERS)),
-            3 => text.insert_str(range.start, any.of(&STATEMENTS)),
+            2 => text.replace_range(range, any.choose(&NUMBERS)),
+            3 => text.insert_str(range.start, any.choose(&STATEMENTS)),
             4 => text.insert_str(
                 range.start,
-                any.of(&["{", "}", "(", ")", ";", "<", ",", "&", "*", "@"]),
+                any.choose(&["{", "}", "(", ")", ";", "<", ",", "&", "*", "@"]),
             ),
             _ => text.insert_str(range.start, &piece.repeat(any.size(6))),
         }
@@ -407,7 +407,7 @@ fn mutated(any: &mut Any, stock: &Stock) -> String {
 fn strange(any: &mut Any, mut bytes: Vec<u8>) -> Vec<u8> {
     for _ in 0..any.size(3) {
         let at = any.below(bytes.len() + 1);
-        let piece: &[u8] = any.of(&[
+        let piece: &[u8] = any.choose(&[
             b"\0".as_slice(),
             b"\xff\xfe",
             b"\xef\xbb\xbf",
@@ -431,8 +431,8 @@ fn shader(any: &mut Any, stock: &Stock) -> Case {
         _ => ("mutated", mutated(any, stock)),
     };
     let bytes = if any.one_in(8) { strange(any, text.into_bytes()) } else { text.into_bytes() };
-    let device = any.of(&["sim:8", "sim:32", "sim:64", "sim:1", "sim:128"]);
-    let n = any.of(&["64", "1", "1000", "4096"]);
+    let device = any.choose(&["sim:8", "sim:32", "sim:64", "sim:1", "sim:128"]);
+    let n = any.choose(&["64", "1", "1000", "4096"]);
     let mut all = arguments(&["profile", "s.wgsl", "--device", device, "--n", n, "--out", "o"]);
     all.extend(arguments(&["--steps", "200000", "--operations", "2M"]));
     if any.one_in(5) {
@@ -584,16 +584,17 @@ fn launch(any: &mut Any) -> Case {
     let mut text = String::new();
     for _ in 0..any.size(3) {
         if any.one_in(4) {
-            text += any.of(&TABLES);
+            text += any.choose(&TABLES);
             text.push('\n');
             for _ in 0..any.size(3) {
-                text += &format!("{} = {}\n", any.of(&KEYS), any.of(&VALUES));
+                text += &format!("{} = {}\n", any.choose(&KEYS), any.choose(&VALUES));
             }
             continue;
         }
-        let mut good = any.of(&GOOD).to_owned();
+        let mut good = any.choose(&GOOD).to_owned();
         while let Some(at) = good.find(" V").or_else(|| good.find("[V")) {
-            let value = if any.one_in(3) { any.of(&VALUES) } else { any.of(&["64", "1", "\"n\""]) };
+            let value =
+                if any.one_in(3) { any.choose(&VALUES) } else { any.choose(&["64", "1", "\"n\""]) };
             good.replace_range(at + 1..at + 2, value);
         }
         text += &good;
@@ -606,7 +607,7 @@ fn launch(any: &mut Any) -> Case {
     let mut all = arguments(&["profile", "s.wgsl", "--launch", "l.toml", "--device", "sim:8"]);
     all.extend(arguments(&["--operations", "2M", "--out", "o"]));
     if any.one_in(2) {
-        all.extend(arguments(&["--n", any.of(&["64", "0", "1", "100000", "-5", "1e30"])]));
+        all.extend(arguments(&["--n", any.choose(&["64", "0", "1", "100000", "-5", "1e30"])]));
     }
     Case {
         what: "launch file".into(),
@@ -680,7 +681,7 @@ fn damage(any: &mut Any, run: &mut Value) {
             map.remove(&key);
         }
         (3, Value::Object(map)) => {
-            map.insert(any.of(&["x", "error", "../k", "\u{202e}", ""]).to_owned(), new);
+            map.insert(any.choose(&["x", "error", "../k", "\u{202e}", ""]).to_owned(), new);
         }
         (4, found) => *found = copied.unwrap_or_default(),
         (_, found) => *found = new,
@@ -701,8 +702,13 @@ fn record(any: &mut Any, stock: &Stock) -> Case {
             _ => bytes = strange(any, bytes),
         }
     }
-    let name =
-        any.of(&["result.json", "result.json", "result.json", "result.json.gz", "result.json.xz"]);
+    let name = any.choose(&[
+        "result.json",
+        "result.json",
+        "result.json",
+        "result.json.gz",
+        "result.json.xz",
+    ]);
     let good = stock.record.to_string().into_bytes();
     let command = match any.below(4) {
         0 => arguments(&["compare", "good/result.json", &format!("o/{name}")]),
@@ -865,17 +871,17 @@ fn environment(any: &mut Any) -> Case {
         ..Case::default()
     };
     for _ in 0..any.below(3) {
-        let (name, value) = (any.of(&VARIABLES), any.of(&SETTINGS));
+        let (name, value) = (any.choose(&VARIABLES), any.choose(&SETTINGS));
         case.environment.push((name.into(), value.into()));
     }
     for _ in 0..any.below(3) {
-        case.arguments.extend(arguments(&[any.of(&OPTIONS), any.of(&GIVEN)]));
+        case.arguments.extend(arguments(&[any.choose(&OPTIONS), any.choose(&GIVEN)]));
     }
     if any.one_in(3) {
-        case.arguments.extend(arguments(&["--out", any.of(&PLACES)]));
+        case.arguments.extend(arguments(&["--out", any.choose(&PLACES)]));
     }
     if cfg!(unix) && any.one_in(4) {
-        case.before = Some(any.of(&LIMITS));
+        case.before = Some(any.choose(&LIMITS));
     }
     case.what = format!("{:?} with {:?}, {:?}", case.arguments, case.environment, case.before);
     case

@@ -295,7 +295,7 @@ fn short_link(browser: &mut Browser) -> Result<(), String> {
 }
 
 /// The record that is saved, and the one that is shared, are those of the page; what takes time is told.
-pub(super) fn kept() -> Result<(), String> {
+pub(super) fn check_saved() -> Result<(), String> {
     let mut browser = Browser::open()?;
     let folder = tempfile::tempdir().unwrap();
     let downloads = json!({"behavior": "allow", "downloadPath": folder.path()});

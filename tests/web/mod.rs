@@ -57,7 +57,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("inputs_have_the_bytes_of_this_program", measuring::bytes),
         ("widths_that_can_be_fixed_are_each_counted", measuring::widths),
         ("the_whole_catalogue_counts_as_the_simulator", measuring::catalogue_whole),
-        ("a_record_is_saved_and_shared", measuring::kept),
+        ("a_record_is_saved_and_shared", measuring::check_saved),
         ("what_times_do_not_tell_is_said", measuring::noise),
         ("a_browser_that_cannot_unpack_is_told", measuring::old_browser),
         ("links_tell_no_folder_and_are_followed", measuring::links),

@@ -99,7 +99,7 @@ fn dispatch(blocks: Vec<Block>, instructions: Vec<Instruction>) -> Dispatch {
 }
 
 /// What is said of one block and its instructions.
-fn said(block: Block, instructions: Vec<Instruction>) -> Vec<String> {
+fn change_texts(block: Block, instructions: Vec<Instruction>) -> Vec<String> {
     let found = changes(&dispatch(vec![block], instructions), 32.0);
     found.iter().map(ToString::to_string).collect()
 }
@@ -107,7 +107,8 @@ fn said(block: Block, instructions: Vec<Instruction>) -> Vec<String> {
 #[test]
 fn a_branch_that_became_a_select_or_predication_is_told_from_one_that_is_there() {
     let arm = || block(ConstructPart::IfAccept, 16);
-    let with = |lanes: f64, on: f64| said(arm(), vec![instruction(8, EXECUTIONS, lanes, on)]);
+    let with =
+        |lanes: f64, on: f64| change_texts(arm(), vec![instruction(8, EXECUTIONS, lanes, on)]);
     assert_eq!(with(32.0, 32.0), ["branch became a select (line 8)"]);
     assert_eq!(with(32.0, 16.0), ["branch became predication (line 8)"]);
     // The branch is there: half of the lanes execute, and all of those are on.
@@ -117,19 +118,22 @@ fn a_branch_that_became_a_select_or_predication_is_told_from_one_that_is_there()
     assert_eq!(with(31.5, 31.5), ["branch became a select (line 8)"]);
     // An arm that all lanes enter has nothing to become.
     assert!(
-        said(block(ConstructPart::IfAccept, 32), vec![instruction(8, EXECUTIONS, 32.0, 32.0)])
-            .is_empty()
+        change_texts(
+            block(ConstructPart::IfAccept, 32),
+            vec![instruction(8, EXECUTIONS, 32.0, 32.0)]
+        )
+        .is_empty()
     );
     // Outside of branches all lanes are there by right.
     let body = block(ConstructPart::LoopBody, 16);
-    assert!(said(body, vec![instruction(8, EXECUTIONS, 32.0, 32.0)]).is_empty());
+    assert!(change_texts(body, vec![instruction(8, EXECUTIONS, 32.0, 32.0)]).is_empty());
 }
 
 #[test]
 fn copies_of_a_loops_body_are_counted_where_their_number_is_whole() {
     let with = |copies: usize, executed: u64| {
         let each = vec![instruction(8, executed, 32.0, 32.0); copies];
-        said(block(ConstructPart::LoopBody, 32), each)
+        change_texts(block(ConstructPart::LoopBody, 32), each)
     };
     let copies = ["code in copies, each run once in 4 executions at most (line 8)"];
     assert_eq!(with(4, EXECUTIONS / 4), copies);
@@ -140,16 +144,19 @@ fn copies_of_a_loops_body_are_counted_where_their_number_is_whole() {
     // A remainder, executed more seldom, changes nothing: the most executed counts.
     let mut each = vec![instruction(8, EXECUTIONS / 4, 32.0, 32.0); 4];
     each.push(instruction(8, 1, 32.0, 32.0));
-    assert_eq!(said(block(ConstructPart::LoopBody, 32), each), copies);
+    assert_eq!(change_texts(block(ConstructPart::LoopBody, 32), each), copies);
     // In a branch without a loop, copies are something else.
     let arm = block(ConstructPart::IfAccept, 32);
-    assert!(said(arm, vec![instruction(8, EXECUTIONS / 4, 32.0, 32.0); 4]).is_empty());
+    assert!(change_texts(arm, vec![instruction(8, EXECUTIONS / 4, 32.0, 32.0); 4]).is_empty());
 }
 
 #[test]
 fn fewer_instructions_than_arithmetic_is_folding_and_none_is_removal() {
     let with = |executed: u64, line: u32| {
-        said(block(ConstructPart::IfReject, 32), vec![instruction(line, executed, 32.0, 32.0)])
+        change_texts(
+            block(ConstructPart::IfReject, 32),
+            vec![instruction(line, executed, 32.0, 32.0)],
+        )
     };
     assert_eq!(with(EXECUTIONS / 2, 8), ["arithmetic folded (line 8)"]);
     assert!(with(EXECUTIONS * 95 / 100, 8).is_empty());
@@ -157,11 +164,11 @@ fn fewer_instructions_than_arithmetic_is_folding_and_none_is_removal() {
     // A line that adds and multiplies nothing may go anywhere.
     let mut moved = block(ConstructPart::IfReject, 32);
     Arc::make_mut(&mut moved.code).fma_operations = Some(0);
-    assert!(said(moved, vec![instruction(9, EXECUTIONS, 32.0, 32.0)]).is_empty());
+    assert!(change_texts(moved, vec![instruction(9, EXECUTIONS, 32.0, 32.0)]).is_empty());
     // What never ran in the source leaves nothing behind.
     let idle =
         Block { executions: Executions(0), lanes: Lanes(0), ..block(ConstructPart::IfReject, 32) };
-    assert!(said(idle, vec![instruction(9, EXECUTIONS, 32.0, 32.0)]).is_empty());
+    assert!(change_texts(idle, vec![instruction(9, EXECUTIONS, 32.0, 32.0)]).is_empty());
 }
 
 #[test]
@@ -198,7 +205,7 @@ fn run() -> Run {
 }
 
 /// CUDA's measurement of a kernel in the form that is sealed.
-fn of<'a>(run: &'a mut Run, name: &str) -> &'a mut Measurement {
+fn sealed_measurement<'a>(run: &'a mut Run, name: &str) -> &'a mut Measurement {
     let sealed = |m: &&mut Measurement| {
         m.device == "cuda:0"
             && m.kernel == format!("five_patterns/{name}")
@@ -215,7 +222,7 @@ fn row_of<'a>(tables: &'a [SideBySide], name: &str) -> &'a SideRow {
 #[test]
 fn every_instrument_has_its_column_and_what_is_missing_its_reason() {
     let mut run = run();
-    let measurement = of(&mut run, "uniform");
+    let measurement = sealed_measurement(&mut run, "uniform");
     let counter = |name: &str, value: f64| Counter {
         name: name.to_owned(),
         value,
@@ -227,8 +234,9 @@ fn every_instrument_has_its_column_and_what_is_missing_its_reason() {
         counter("smsp__sass_thread_inst_executed", 3200.0),
         counter("smsp__sass_thread_inst_executed_pred_on", 3000.0),
     ];
-    of(&mut run, "early_exit").counters_missing = vec!["there is no CUPTI".to_owned()];
-    of(&mut run, "early_exit").time = None;
+    sealed_measurement(&mut run, "early_exit").counters_missing =
+        vec!["there is no CUPTI".to_owned()];
+    sealed_measurement(&mut run, "early_exit").time = None;
     let tables = side_by_side(&run);
     assert_eq!(tables.len(), 2, "sealed and published");
     let uniform = row_of(&tables, "uniform");
@@ -266,7 +274,7 @@ fn every_instrument_has_its_column_and_what_is_missing_its_reason() {
 #[test]
 fn instructions_give_the_means_where_there_are_no_sums_and_times_have_a_ratio() {
     let mut run = run();
-    let measurement = of(&mut run, "indirect_branch");
+    let measurement = sealed_measurement(&mut run, "indirect_branch");
     let instructions = vec![instruction(8, 10, 8.0, 8.0), instruction(6, 10, 32.0, 32.0)];
     measurement.dispatches = vec![dispatch(measurement.dispatches[0].blocks.clone(), instructions)];
     if let Some(time) = &mut measurement.time {

@@ -71,7 +71,7 @@ const DEPTH_MAX: usize = 256;
 
 /// The frames of a dispatch's functions, the one with most subgroup operations first.
 pub(super) fn frames(dispatch: &Dispatch) -> Vec<Frame> {
-    counted(dispatch).unwrap_or_else(|| Derived::new(dispatch).frames())
+    counted_frames(dispatch).unwrap_or_else(|| Derived::new(dispatch).frames())
 }
 
 /// What a function did itself: sums over blocks with such executions and lanes.
@@ -114,7 +114,7 @@ fn frame(site: Site, (work, lines): (Work, BTreeMap<u32, Work>), mut below: Vec<
 }
 
 /// The tree that a simulator counted; `None` if there is none, or where it is not that of the blocks.
-fn counted(dispatch: &Dispatch) -> Option<Vec<Frame>> {
+fn counted_frames(dispatch: &Dispatch) -> Option<Vec<Frame>> {
     let calls = &dispatch.calls;
     if calls.is_empty() || !agrees(dispatch) {
         return None;

@@ -261,7 +261,7 @@ impl Counters {
         // A ratio of nothing, such as sectors a request without requests, is no figure.
         let known = metrics.into_iter().zip(values).filter(|(_, value)| value.is_finite());
         let figures = known.map(|(metric, value)| counter(metric, value));
-        Ok(figures.chain(replay.held()?).collect())
+        Ok(figures.chain(replay.read_kernel_resources()?).collect())
     }
 
     /// What the instructions of one dispatch did, and the sums over them; no code where it had no
@@ -354,7 +354,7 @@ impl<'a> Replay<'a> {
 
     /// What the driver says of the compiled kernels: of several dispatches the most that one of them takes,
     /// and the fewest workgroups. A cooperative kernel's workgroups are in its record already.
-    fn held(&self) -> Result<Vec<Counter>, RunError> {
+    fn read_kernel_resources(&self) -> Result<Vec<Counter>, RunError> {
         let driver = &self.runner.gpu.driver;
         let (mut given, mut resident_max) = ([0, 0], None);
         for (_, (kernel, _)) in self.timed_work() {

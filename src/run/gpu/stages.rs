@@ -199,7 +199,7 @@ fn without_cost(
 mod tests {
     use super::*;
 
-    fn found(medians: &[f64], launch_ns: f64, cost_ns: f64) -> Vec<f64> {
+    fn corrected_medians(medians: &[f64], launch_ns: f64, cost_ns: f64) -> Vec<f64> {
         let span = |median: &f64| Span::of(&[*median]);
         let spans: Vec<_> = medians.iter().map(span).collect();
         let found = without_cost(&spans, Nanoseconds(launch_ns), cost_ns);
@@ -209,12 +209,12 @@ mod tests {
     #[test]
     fn what_timestamps_cost_is_taken_off_down_to_the_launch_s_time() {
         // Short dispatches of an H200, where a timestamp costs 5 µs.
-        assert_eq!(found(&[10.0, 9.0, 13.0, 31.0], 40.0, 5.0), [5.0, 4.0, 8.0, 26.0]);
+        assert_eq!(corrected_medians(&[10.0, 9.0, 13.0, 31.0], 40.0, 5.0), [5.0, 4.0, 8.0, 26.0]);
         // A cost that is seen too high takes no more than there is.
-        assert_eq!(found(&[10.0, 30.0], 36.0, 7.0), [8.0, 28.0]);
+        assert_eq!(corrected_medians(&[10.0, 30.0], 36.0, 7.0), [8.0, 28.0]);
         // Nothing is added where the launch takes longer, and no time falls below zero.
-        assert_eq!(found(&[10.0, 30.0], 50.0, 7.0), [10.0, 30.0]);
-        assert_eq!(found(&[1.0, 39.0], 20.0, 7.0), [0.0, 32.0]);
+        assert_eq!(corrected_medians(&[10.0, 30.0], 50.0, 7.0), [10.0, 30.0]);
+        assert_eq!(corrected_medians(&[1.0, 39.0], 20.0, 7.0), [0.0, 32.0]);
         let short = Span::of(&[1.0, 1.2, 0.9]);
         let short = without_cost(&[short, Span::of(&[39.0])], Nanoseconds(20.0), 7.0)[0].unwrap();
         assert_eq!(short.median_ns.0, 0.0, "no longer than a timestamp takes");

@@ -73,7 +73,7 @@ pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
 
 /// Describes a buffer whose use tells what it holds, where nobody else does: offsets, with the buffers that are indexed
 /// by them (rows of 8 elements in the mean), places as a permutation, keys in order.
-pub fn held(buffer: &mut BufferDescription, resource: &Resource, walked: &[String]) {
+pub fn contents(buffer: &mut BufferDescription, resource: &Resource, walked: &[String]) {
     let whole = resource.shape.uniform_scalar();
     let runtime = matches!(resource.shape, Shape::Array { count: None, .. });
     let (true, Some((scalar, atomic))) = (runtime, whole) else { return };

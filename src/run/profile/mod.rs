@@ -498,7 +498,7 @@ fn fill_in(
     let mut added = Vec::new();
     for resource in made {
         let mut buffer = describe::buffer(resource, dimensions);
-        describe::held(&mut buffer, resource, &walked);
+        describe::contents(&mut buffer, resource, &walked);
         describe::tree(&mut buffer, resource);
         added.push(buffer);
     }

@@ -123,7 +123,7 @@ impl SimulatorRunner {
             let mut watch = self.memory_watch(program, u64::MAX, false);
             let with = (program, programs.compiled(number)?);
             self.dispatch_in_turn(launch, with, workgroups, &mut buffers, &mut watch)?;
-            if let Some(race) = watch.races.found().next() {
+            if let Some(race) = watch.races.races().next() {
                 return Ok(Some((program.text().file().to_owned(), race.clone())));
             }
         }
@@ -205,7 +205,7 @@ impl MemoryWatch {
             waited_operations: sums.waited,
             operations: sums.operations,
         });
-        let races = self.races.found().map(|race| DataRace {
+        let races = self.races.races().map(|race| DataRace {
             buffer: name(race.space),
             offset_bytes: race.offset,
             sides: [race.first, race.second].map(side),

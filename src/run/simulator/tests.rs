@@ -174,7 +174,7 @@ fn a_texture_that_a_launch_lacks_is_named() {
 }
 
 /// A launch of the catalogue on a simulator of a width, counted.
-fn counted(
+fn count_launch(
     kernel: &str,
     chosen: &[(&str, crate::record::Value)],
     width: Width,
@@ -215,7 +215,7 @@ fn collectives_have_the_lanes_that_they_expect() {
     for width in [8, 32, 64] {
         let width = Width::new(width).unwrap();
         for (kernel, chosen) in &points {
-            let (launch, found) = counted(kernel, chosen, width);
+            let (launch, found) = count_launch(kernel, chosen, width);
             assert_eq!(found.checked.output, Output::Verified, "{:?}", found.checked);
             let program = &programs(&launch).unwrap()[0];
             for (block, counts) in program.blocks().iter().zip(&found.dispatches[0].counts) {

@@ -170,7 +170,7 @@ mod tests {
     use crate::program::{Overrides, Parsed};
 
     /// What is said of a shader on a device without some features.
-    fn said(text: &str, without: Features) -> Result<(), String> {
+    fn check_without(text: &str, without: Features) -> Result<(), String> {
         let program = Parsed::new("t.wgsl", text).unwrap().resolve("main", &Overrides::new());
         let limits = Limits::default();
         check("t.wgsl", program.unwrap().module(), Features::all() - without, &limits).map_err(
@@ -204,25 +204,25 @@ mod tests {
             (Features::IMMEDIATES, "o[id] = f32(i.n);", "immediate data"),
         ];
         for (feature, body, words) in cases {
-            assert_eq!(said(&shader(body), Features::empty()), Ok(()), "{body}");
-            let message = said(&shader(body), feature).unwrap_err();
+            assert_eq!(check_without(&shader(body), Features::empty()), Ok(()), "{body}");
+            let message = check_without(&shader(body), feature).unwrap_err();
             assert!(message.starts_with("t.wgsl uses "), "{message}");
             assert!(message.contains(words) && message.contains("; use "), "{message}");
             assert!(!message.contains('\n') && message.len() < 160, "{message}");
-            assert_eq!(said(&shader("o[id] = 1.0;"), feature), Ok(()), "it is not used");
+            assert_eq!(check_without(&shader("o[id] = 1.0;"), feature), Ok(()), "it is not used");
         }
     }
 
     #[test]
     fn limits_are_named() {
         let large = "@compute @workgroup_size(32, 16, 2) fn main() {}";
-        let message = said(large, Features::empty()).unwrap_err();
+        let message = check_without(large, Features::empty()).unwrap_err();
         assert!(
             message.contains("`main` has workgroups of 32×16×2; this device takes at most 256")
         );
         let memory = "var<workgroup> w: array<u32, 5000>;
             @compute @workgroup_size(64) fn main() { w[1] = 1u; }";
-        let message = said(memory, Features::empty()).unwrap_err();
+        let message = check_without(memory, Features::empty()).unwrap_err();
         assert!(message.contains("takes 20000 bytes of workgroup memory; this device has 16384"));
     }
 }

@@ -369,7 +369,7 @@ mod tests {
     use crate::program::{Overrides, Parsed};
 
     /// The turns of the first loop of an entry point with these statements.
-    fn of(statements: &str) -> Option<u32> {
+    fn trip_count(statements: &str) -> Option<u32> {
         let text = format!(
             "const END = 9u; override n: u32 = 5u; fn bump(p: ptr<function, u32>) {{ *p += 1u; }}
              @group(0) @binding(0) var<storage, read_write> o: array<u32>;
@@ -386,18 +386,18 @@ mod tests {
 
     #[test]
     fn plain_loops_have_constant_turns() {
-        assert_eq!(of("for (var k = 0u; k < 16u; k++) { o[k] = k; }"), Some(16));
-        assert_eq!(of("for (var k = 2u; k < END; k += 3u) { o[k] = k; }"), Some(3));
-        assert_eq!(of("for (var k = 0u; k <= n; k++) { o[k] = k; }"), Some(6));
-        assert_eq!(of("for (var k = 7; k > -2; k -= 2) { o[0] += 1u; }"), Some(5));
-        assert_eq!(of("for (var k = 7i; 0i <= k; k--) { o[0] += 1u; }"), Some(8));
-        assert_eq!(of("for (var k = 5u; k < 5u; k++) { o[k] = k; }"), Some(0));
-        assert_eq!(of("var k = 1u; k = 3u; for (; k < 9u; k++) { o[k] = k; }"), Some(6));
+        assert_eq!(trip_count("for (var k = 0u; k < 16u; k++) { o[k] = k; }"), Some(16));
+        assert_eq!(trip_count("for (var k = 2u; k < END; k += 3u) { o[k] = k; }"), Some(3));
+        assert_eq!(trip_count("for (var k = 0u; k <= n; k++) { o[k] = k; }"), Some(6));
+        assert_eq!(trip_count("for (var k = 7; k > -2; k -= 2) { o[0] += 1u; }"), Some(5));
+        assert_eq!(trip_count("for (var k = 7i; 0i <= k; k--) { o[0] += 1u; }"), Some(8));
+        assert_eq!(trip_count("for (var k = 5u; k < 5u; k++) { o[k] = k; }"), Some(0));
+        assert_eq!(trip_count("var k = 1u; k = 3u; for (; k < 9u; k++) { o[k] = k; }"), Some(6));
         let skips = "for (var k = 0u; k < 8u; k++) { if o[k] == 1u { continue; } o[k] = k; }";
-        assert_eq!(of(skips), Some(8));
+        assert_eq!(trip_count(skips), Some(8));
         let breaks_inside =
             "for (var k = 0u; k < 8u; k++) { switch k { case 1u: { break; } default: {} } }";
-        assert_eq!(of(breaks_inside), Some(8));
+        assert_eq!(trip_count(breaks_inside), Some(8));
     }
 
     #[test]
@@ -417,7 +417,7 @@ mod tests {
             "var k = 0u; loop { k++; if k < 8u { continue; } break; }",
         ];
         for statements in none {
-            assert_eq!(of(statements), None, "{statements}");
+            assert_eq!(trip_count(statements), None, "{statements}");
         }
     }
 }

@@ -18,7 +18,7 @@ macro_rules! bit_functions {
             const BITS: u32 = Unsigned::BITS;
 
             /// A result in a register of the unsigned type.
-            fn of(value: Unsigned) -> Register {
+            fn unsigned(value: Unsigned) -> Register {
                 $unsigned_reg(value)
             }
 
@@ -40,23 +40,23 @@ macro_rules! bit_functions {
             }
 
             pub(in crate::simulate) fn reverse_bits(a: Register) -> Register {
-                of((a as Unsigned).reverse_bits())
+                unsigned((a as Unsigned).reverse_bits())
             }
 
             pub(in crate::simulate) fn first_trailing(a: Register) -> Register {
                 let a = a as Unsigned;
-                if a == 0 { of(Unsigned::MAX) } else { Register::from(a.trailing_zeros()) }
+                if a == 0 { unsigned(Unsigned::MAX) } else { Register::from(a.trailing_zeros()) }
             }
 
             pub(in crate::simulate) fn first_leading(a: Register) -> Register {
                 let a = a as Unsigned;
-                if a == 0 { of(Unsigned::MAX) } else { Register::from(a.ilog2()) }
+                if a == 0 { unsigned(Unsigned::MAX) } else { Register::from(a.ilog2()) }
             }
 
             /// The highest bit that differs from the sign.
             pub(in crate::simulate) fn first_leading_signed(a: Register) -> Register {
                 let a = a as Unsigned;
-                first_leading(of(if a.cast_signed() < 0 { !a } else { a }))
+                first_leading(unsigned(if a.cast_signed() < 0 { !a } else { a }))
             }
 
             /// Offset and count as WGSL clamps them; `None` if no bit is left.
@@ -68,7 +68,7 @@ macro_rules! bit_functions {
 
             pub(in crate::simulate) fn extract(a: Register, offset: u32, count: u32) -> Register {
                 let Some((offset, count)) = field(offset, count) else { return 0 };
-                of((a as Unsigned) << (BITS - offset - count) >> (BITS - count))
+                unsigned((a as Unsigned) << (BITS - offset - count) >> (BITS - count))
             }
 
             pub(in crate::simulate) fn extract_signed(
@@ -78,7 +78,7 @@ macro_rules! bit_functions {
             ) -> Register {
                 let Some((offset, count)) = field(offset, count) else { return 0 };
                 let high = ((a as Unsigned) << (BITS - offset - count)).cast_signed();
-                signed(of((high >> (BITS - count)).cast_unsigned()))
+                signed(unsigned((high >> (BITS - count)).cast_unsigned()))
             }
 
             pub(in crate::simulate) fn insert(
@@ -89,7 +89,7 @@ macro_rules! bit_functions {
             ) -> Register {
                 let Some((offset, count)) = field(offset, count) else { return a };
                 let mask = (Unsigned::MAX >> (BITS - count)) << offset;
-                of((a as Unsigned) & !mask | ((new as Unsigned) << offset) & mask)
+                unsigned((a as Unsigned) & !mask | ((new as Unsigned) << offset) & mask)
             }
         }
     };

@@ -38,12 +38,12 @@ impl<'a> Texels<'a> {
         Some(Self { layout, words: context.words[usize::from(root)], each })
     }
 
-    fn of(&self, texel: usize) -> &'a [AtomicU32] {
+    fn words_of(&self, texel: usize) -> &'a [AtomicU32] {
         &self.words[texel * self.each..][..self.each]
     }
 
     fn read(&self, texel: usize) -> [u32; 4] {
-        let words = self.of(texel).iter().rev();
+        let words = self.words_of(texel).iter().rev();
         let bits =
             words.fold(0, |bits, word| bits << 32 | u128::from(word.load(Ordering::Relaxed)));
         self.layout.format.decode(bits)
@@ -51,7 +51,7 @@ impl<'a> Texels<'a> {
 
     fn write(&self, texel: usize, components: [u32; 4]) {
         let mut bits = self.layout.format.encode(components);
-        for word in self.of(texel) {
+        for word in self.words_of(texel) {
             #[expect(clippy::cast_possible_truncation, reason = "word by word")]
             word.store(bits as u32, Ordering::Relaxed);
             bits >>= 32;
@@ -143,12 +143,12 @@ pub(super) fn texture<const N: usize>(
                 match change {
                     Change::Word(change) => {
                         let expected = compare.map(word);
-                        let cell = &texels.of(texel)[0];
+                        let cell = &texels.words_of(texel)[0];
                         change_word(cell, change, word(value), expected, context.alone);
                     }
                     Change::Wide(change) => {
                         let expected = compare.map(both);
-                        change_wide(texels.of(texel), change, both(value), expected);
+                        change_wide(texels.words_of(texel), change, both(value), expected);
                     }
                 }
             });

@@ -31,7 +31,7 @@ pub(super) struct Places {
 
 impl Places {
     /// The span of the text for a span of the words.
-    fn of(&self, span: Span) -> Span {
+    fn span_of(&self, span: Span) -> Span {
         let Some(range) = span.to_range() else { return Span::UNDEFINED };
         let after = self.spans.partition_point(|(offset, _)| *offset <= range.start);
         after.checked_sub(1).map_or(Span::UNDEFINED, |index| self.spans[index].1)
@@ -67,14 +67,14 @@ pub(super) fn put(module: &mut Module, places: &Places) {
         let span = callee.map(|callee| module.functions.get_span(callee)).or(span);
         put_function(&mut entry.function, places, span.and_then(|s| places.function(s)), true);
     }
-    map_arena(&mut module.functions, |span| places.of(span));
-    map_arena(&mut module.global_variables, |span| places.of(span));
-    map_arena(&mut module.constants, |span| places.of(span));
-    map_arena(&mut module.global_expressions, |span| places.of(span));
-    map_arena(&mut module.overrides, |span| places.of(span));
+    map_arena(&mut module.functions, |span| places.span_of(span));
+    map_arena(&mut module.global_variables, |span| places.span_of(span));
+    map_arena(&mut module.constants, |span| places.span_of(span));
+    map_arena(&mut module.global_expressions, |span| places.span_of(span));
+    map_arena(&mut module.overrides, |span| places.span_of(span));
     let types = std::mem::replace(&mut module.types, UniqueArena::new());
     for (handle, ty) in types.iter() {
-        module.types.insert(ty.clone(), places.of(types.get_span(handle)));
+        module.types.insert(ty.clone(), places.span_of(types.get_span(handle)));
     }
 }
 
@@ -85,7 +85,7 @@ fn put_function(
     is_wrapper: bool,
 ) {
     let first = function_place.map_or(Span::UNDEFINED, |span| span.first);
-    let place = |span: Span| match places.of(span) {
+    let place = |span: Span| match places.span_of(span) {
         known if known.is_defined() && !is_wrapper => known,
         _ if is_wrapper => first,
         unknown => unknown,

@@ -170,7 +170,7 @@ impl Races {
     }
 
     /// The races, by memory and line.
-    pub fn found(&self) -> impl Iterator<Item = &Race> {
+    pub fn races(&self) -> impl Iterator<Item = &Race> {
         self.found.values()
     }
 

@@ -56,7 +56,7 @@ fn races(body: &str) -> Vec<(u32, u32, bool)> {
         lines.sort_unstable();
         (lines[0], lines[1], race.equal_values)
     };
-    races.found().map(pair).collect()
+    races.races().map(pair).collect()
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn what_is_ordered_is_no_race() {
 #[test]
 fn the_example_names_invocations_and_place() {
     let races = watched(&shader("w[i] = i;\na[id.x] = w[(i + 8u) % 16u];"), Races::new);
-    let race = races.found().next().unwrap();
+    let race = races.races().next().unwrap();
     assert_eq!((race.space, race.offset), (Space::Workgroup, 8 * 4));
     // Subgroup 0 ran to its end before subgroup 1 wrote: the read came first.
     assert_eq!((race.first.invocation, race.first.writes), (0, false));
@@ -197,7 +197,7 @@ fn a_scalar_is_told_of_exactly_where_two_accesses_race() {
             })
             .map(|number| number as u32 + 1)
             .collect();
-        let found: BTreeSet<u32> = races.found().map(|race| race.second.line).collect();
+        let found: BTreeSet<u32> = races.races().map(|race| race.second.line).collect();
         assert_eq!(found, expected, "seed {seed}");
     }
 }
