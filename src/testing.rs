@@ -34,8 +34,8 @@ const LINES_MAX: usize = 3;
 
 /// Begins with a shader's text. Left alone, it is launched with 65,536 elements and random data, on
 /// `sim:32`.
-pub fn profile(source: impl Into<String>) -> Request {
-    Request {
+pub fn profile(source: impl Into<String>) -> TestRequest {
+    TestRequest {
         source: source.into(),
         launch: None,
         folder: PathBuf::new(),
@@ -49,7 +49,7 @@ pub fn profile(source: impl Into<String>) -> Request {
 
 /// What is to be counted.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct TestRequest {
     source: String,
     launch: Option<String>,
     folder: PathBuf,
@@ -77,7 +77,7 @@ pub enum TestingError {
     Run(#[from] RunError),
 }
 
-impl Request {
+impl TestRequest {
     /// The text of a launch file: data, dispatches, overrides.
     #[must_use]
     pub fn launch(mut self, text: impl Into<String>) -> Self {
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_counted_says_why() {
-        let error_text = |request: Request| request.run().unwrap_err().to_string();
+        let error_text = |request: TestRequest| request.run().unwrap_err().to_string();
         assert!(error_text(profile(HALF).device("wgpu:0")).contains("is no device of a test"));
         assert!(error_text(profile(HALF).device("sim:33")).contains("is no device of a test"));
         assert!(error_text(profile("fn f() {")).contains("shader.wgsl"));

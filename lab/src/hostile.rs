@@ -23,7 +23,7 @@ use anyhow::{Context, ensure};
 use lanescope::record::Tool;
 
 use bounded::Ended;
-use inputs::{Case, Kind, Stock};
+use inputs::{Case, HostileKind, Stock};
 
 /// Runs the program on hostile inputs.
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         arguments.seed
     )?;
     let mut sound = true;
-    for (name, kind) in Kind::ALL {
+    for (name, kind) in HostileKind::ALL {
         if arguments.kind.as_deref().is_none_or(|asked| asked == name) {
             let totals = run_kind(arguments, &program, kind, &stock);
             totals.print(name)?;
@@ -104,7 +104,7 @@ fn stock(program: &Path) -> anyhow::Result<Stock> {
     Ok(Stock { shaders, record })
 }
 
-fn run_kind(arguments: &Arguments, program: &Path, kind: Kind, stock: &Stock) -> Totals {
+fn run_kind(arguments: &Arguments, program: &Path, kind: HostileKind, stock: &Stock) -> Totals {
     let next = AtomicU64::new(arguments.seed);
     let totals = Mutex::new(Totals::default());
     std::thread::scope(|scope| {

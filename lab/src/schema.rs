@@ -95,7 +95,7 @@ fn lines(object: &Map<String, Value>) -> String {
 }
 
 /// A type that is written.
-enum Kind {
+enum SchemaKind {
     Struct(syn::ItemStruct),
     Enum(syn::ItemEnum),
 }
@@ -103,7 +103,7 @@ enum Kind {
 /// The types that are known, and those that are asked for.
 #[derive(Default)]
 struct Schema {
-    kinds: BTreeMap<String, Kind>,
+    kinds: BTreeMap<String, SchemaKind>,
     constants: BTreeMap<String, u64>,
     wanted: BTreeSet<String>,
 }
@@ -126,8 +126,8 @@ impl Schema {
                 continue;
             }
             let kind = match item {
-                Item::Struct(item) => Kind::Struct(item),
-                Item::Enum(item) => Kind::Enum(item),
+                Item::Struct(item) => SchemaKind::Struct(item),
+                Item::Enum(item) => SchemaKind::Enum(item),
                 _ => continue,
             };
             if self.kinds.insert(name.clone(), kind).is_some() {
@@ -141,7 +141,7 @@ impl Schema {
     fn definition(&mut self, name: &str) -> anyhow::Result<Value> {
         let kind = self.kinds.remove(name).with_context(|| format!("no type {name} is written"))?;
         let found = match &kind {
-            Kind::Struct(item) => {
+            SchemaKind::Struct(item) => {
                 let made = match &item.fields {
                     Fields::Named(fields) => self.object(fields.named.iter())?,
                     Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
@@ -151,7 +151,7 @@ impl Schema {
                 };
                 describe(made, &item.attrs)
             }
-            Kind::Enum(item) => describe(self.choice(item)?, &item.attrs),
+            SchemaKind::Enum(item) => describe(self.choice(item)?, &item.attrs),
         };
         self.kinds.insert(name.to_owned(), kind);
         Ok(found)
@@ -415,10 +415,10 @@ mod tests {
     #[test]
     fn what_serde_does_is_what_the_schema_says() {
         let source = "
-            #[derive(Serialize)] struct Exported { a: u32, #[serde(default)] b: Option<Part>, c: [f64; TWO] }
+            #[derive(Serialize)] struct Exported { a: u32, #[serde(default)] b: Option<ExportedPart>, c: [f64; TWO] }
             /// A part. More of it.
             #[derive(Serialize)] #[serde(rename_all = \"snake_case\")]
-            enum Part { OneWord, Two { from: u64 }, Three(String) }
+            enum ExportedPart { OneWord, Two { from: u64 }, Three(String) }
             const TWO: usize = 2;
             struct NotWritten { x: Unknown }";
         let mut schema = Schema::default();
@@ -426,7 +426,7 @@ mod tests {
         let whole = schema.definition("Exported").expect("known");
         assert_eq!(whole["required"], json!(["a", "c"]));
         assert_eq!(whole["properties"]["c"]["minItems"], 2);
-        let part = schema.definition("Part").expect("known");
+        let part = schema.definition("ExportedPart").expect("known");
         assert_eq!(part["description"], "A part");
         assert_eq!(part["anyOf"][0], json!({ "enum": ["one_word"] }));
         assert_eq!(part["anyOf"][1]["required"], json!(["two"]));

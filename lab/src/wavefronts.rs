@@ -31,7 +31,7 @@ use lanescope::program::Parsed;
 use lanescope::record::{Method, Output, Tool, Value};
 use lanescope::run::launched::outputs_sha256;
 use lanescope::run::radv::brought::{self, ARCHIVE, CODE, CodeIndex, CodeRow, INDEX, start_words};
-use lanescope::run::radv::{Executed, Place, RadvRunner, environment};
+use lanescope::run::radv::{Executed, RadvPlace, RadvRunner, environment};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::{CountRequest, RunErrorKind, Runner};
 use lzma_rust2::{XzOptions, XzWriter};
@@ -155,7 +155,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut runners = Vec::new();
     for wave in arguments.wave.map_or(vec![32, 64], |wave| vec![wave]) {
         let place = format!("{}/{wave}", arguments.family);
-        let place = Place::parse(&place).map_err(|why| anyhow::anyhow!("{why:?}"))?;
+        let place = RadvPlace::parse(&place).map_err(|why| anyhow::anyhow!("{why:?}"))?;
         runners.push(RadvRunner::open(place)?.steps_max(STEPS_OF_WAVE_MAX));
     }
     if arguments.task == Task::Code {

@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let sound = groups.iter().all(|group| group.wrong.is_empty());
     let tool = Tool::this();
-    let found = Found {
+    let found = WorthFigures {
         made_by: format!("lanescope {} {}", tool.version, tool.git_sha.unwrap_or_default()),
         width: width.lanes(),
         causes: causes(width)?,
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// All that is printed.
 #[derive(Debug, Serialize)]
-struct Found {
+struct WorthFigures {
     made_by: String,
     width: u32,
     causes: Causes,

@@ -65,8 +65,8 @@ pub use agreement::{
 pub use bandwidth::{Bandwidth, bandwidth};
 pub use compare::{
     CHANGE_MIN, Comparison, ComparisonRow, ExecutedComparison, Figures, LaunchComparison,
-    LaunchTimeRatio, LinePair, LinePart, NotCompared, Part, RelativeCondition, RelativeViolation,
-    Trend, compare, compare_launches,
+    LaunchPart, LaunchTimeRatio, LinePair, LinePart, NotCompared, RelativeCondition,
+    RelativeViolation, Trend, compare, compare_launches,
 };
 pub use condition::ConditionError;
 pub use counts::{Work, describe_quantiles};
@@ -102,7 +102,7 @@ pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{
     DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, paired_times, summary,
 };
-pub use totals::calls::{Frame, Site};
+pub use totals::calls::{CallFrame, Site};
 pub use totals::{by_call_site, by_function, frames};
 pub use traces::{
     SpreadRow, Strand, TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, spreads, trace_of,

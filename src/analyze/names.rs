@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::record::{Device, Measurement, Published, PublishedSpeedup, Run, Status, Value};
+use crate::record::{Device, Measurement, PublishedFigure, PublishedSpeedup, Run, Status, Value};
 use crate::units::{Width, grouped_text};
 
 /// The parameter that holds a launch's element count.
@@ -165,7 +165,7 @@ pub(super) fn find_published<'a>(
     run: &'a Run,
     kernel: &str,
     width: Option<Width>,
-) -> Option<&'a Published> {
+) -> Option<&'a PublishedFigure> {
     let published = run.kernels.get(kernel)?.published.as_ref();
     published.filter(|figure| figure.subgroup_width.is_none() || figure.subgroup_width == width)
 }

@@ -18,7 +18,7 @@ use super::usual::Usual;
 use super::width_costs::lane_slots;
 use crate::{
     record::{
-        Flag, Measurement, Output, Published, PublishedSpeedup, Run, Status, Tag, Value, flag,
+        Flag, Measurement, Output, PublishedFigure, PublishedSpeedup, Run, Status, Tag, Value, flag,
     },
     statistics::{PairedRatio, paired_ratio},
     units::{Nanoseconds, Ratio, Width},
@@ -73,7 +73,7 @@ pub struct SummaryRow {
     /// Mean active lanes on the simulator at the same width, where the run has it.
     pub active_lanes_mean_simulated: Option<f64>,
     /// A published figure that is comparable at this width.
-    pub published: Option<Published>,
+    pub published: Option<PublishedFigure>,
     /// Mean active lanes over the width.
     pub efficiency: Option<Ratio>,
     /// Subgroup operations × width.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     fixtures,
-    record::{Flag, Published, Run, Status, Tag, Value, flag},
+    record::{Flag, PublishedFigure, Run, Status, Tag, Value, flag},
     statistics::RatioVerdict,
     units::{BlockId, Width},
 };
@@ -13,7 +13,7 @@ fn published_run() -> Run {
     let mut run = fixtures::compared_run();
     for (name, _, mean) in fixtures::PATTERNS {
         let note = run.kernels.get_mut(&format!("five_patterns/{name}")).expect("noted");
-        note.published = Some(Published {
+        note.published = Some(PublishedFigure {
             active_lanes_mean: mean(32.0) + 0.1,
             hardware: "RTX 3090".to_owned(),
             subgroup_width: Width::new(32).ok(),

@@ -1,6 +1,6 @@
 //! Work by dispatch, by function and by call, and who called whom.
 //!
-//! Input: dispatches with their blocks. Output: a [`Frame`] for each dispatch, with the functions under it;
+//! Input: dispatches with their blocks. Output: a [`CallFrame`] for each dispatch, with the functions under it;
 //! sums by function and by call site. Every figure is exact. Where a function is called from several places,
 //! a simulator has counted each way by itself. Of other devices it follows from the counts of the blocks that
 //! call, where every block of the function is executed by exactly the lanes that call it; else the function
@@ -10,7 +10,7 @@ pub(super) mod calls;
 
 use std::collections::BTreeMap;
 
-use calls::{CalledFrom, Frame, Site};
+use calls::{CallFrame, CalledFrom, Site};
 
 use super::counts::Work;
 use crate::record::Dispatch;
@@ -31,7 +31,7 @@ pub fn by_function<'a>(dispatches: impl IntoIterator<Item = &'a Dispatch>) -> Ve
 /// Sums over each place from which a function is called that is called from several, with all that is done
 /// in the call; dispatches that only set up left out. The place with most subgroup operations first.
 pub fn by_call_site<'a>(dispatches: impl IntoIterator<Item = &'a Dispatch>) -> Vec<(Site, Work)> {
-    fn add(frame: &Frame, sums: &mut BTreeMap<Site, Work>) {
+    fn add(frame: &CallFrame, sums: &mut BTreeMap<Site, Work>) {
         let several = |site: &&Site| site.from != CalledFrom::One;
         if let Some(site) = frame.call.as_ref().filter(several) {
             let sum = sums.entry(site.clone()).or_default();
@@ -53,10 +53,10 @@ fn sort_by_work<K>(sums: impl IntoIterator<Item = (K, Work)>) -> Vec<(K, Work)> 
 }
 
 /// A frame for each dispatch, in order.
-pub fn frames(dispatches: &[Dispatch]) -> Vec<Frame> {
+pub fn frames(dispatches: &[Dispatch]) -> Vec<CallFrame> {
     let frame = |(index, dispatch): (usize, &Dispatch)| {
         let children = calls::frames(dispatch);
-        Frame {
+        CallFrame {
             name: format!("{} {}", index + 1, dispatch.entry_point),
             call: None,
             own: Work::default(),
@@ -140,8 +140,8 @@ mod tests {
 
     /// The frames of one dispatch as `name:own operations`, those under one in brackets.
     fn drawn(dispatch: &Dispatch) -> String {
-        fn draw(frames: &[Frame]) -> String {
-            let draw_frame = |frame: &Frame| {
+        fn draw(frames: &[CallFrame]) -> String {
+            let draw_frame = |frame: &CallFrame| {
                 let operations = frame.own.subgroup_operations;
                 let below = draw(&frame.children);
                 let below = if below.is_empty() { below } else { format!("[{below}]") };

@@ -35,33 +35,33 @@ impl TrafficRow {
 }
 
 /// A kind of traffic: its name, NVIDIA's counter, what accesses do, and what the model says of one.
-struct Kind {
+struct TrafficKind {
     what: &'static str,
     counter: &'static str,
     does: Touching,
     cost: fn(&AccessCost) -> Option<Cost>,
 }
 
-const KINDS: [Kind; 4] = [
-    Kind {
+const KINDS: [TrafficKind; 4] = [
+    TrafficKind {
         what: "sectors read",
         counter: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
         does: Touching::Load,
         cost: |access| access.sectors,
     },
-    Kind {
+    TrafficKind {
         what: "sectors written",
         counter: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
         does: Touching::Store,
         cost: |access| access.sectors,
     },
-    Kind {
+    TrafficKind {
         what: "passes read",
         counter: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
         does: Touching::Load,
         cost: |access| access.passes,
     },
-    Kind {
+    TrafficKind {
         what: "passes written",
         counter: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
         does: Touching::Store,
@@ -116,7 +116,7 @@ fn find_uniforms(run: &Run, measurement: &Measurement) -> BTreeSet<String> {
 }
 
 /// What the model says of one kind, uniform buffers left out; `None` if not every workgroup was watched.
-fn sum(watched: &Measurement, kind: &Kind, uniforms: &BTreeSet<String>) -> Option<u64> {
+fn sum(watched: &Measurement, kind: &TrafficKind, uniforms: &BTreeSet<String>) -> Option<u64> {
     let mut sum = 0;
     let memory = watched.memory.as_ref()?;
     for (dispatch, seen) in watched.dispatches.iter().zip(&memory.dispatches) {

@@ -228,8 +228,8 @@ fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
 
 /// Where the most of what `wide` costs more than `narrow` lies: by the innermost construct around each block.
 fn dearest_place(narrow: &Measurement, wide: &Measurement) -> Option<DearestPlace> {
-    type Place = (Option<bool>, u32);
-    let mut more: IndexMap<Place, i128> = IndexMap::new();
+    type ArmPlace = (Option<bool>, u32);
+    let mut more: IndexMap<ArmPlace, i128> = IndexMap::new();
     for (measurement, sign) in [(narrow, -1), (wide, 1)] {
         let width = i128::from(measurement.subgroup_width?.lanes());
         for dispatch in measurement.dispatches.iter().filter(|dispatch| !dispatch.setup) {

@@ -11,7 +11,7 @@ use crate::{
         SummaryPart, TimeRatio, speed_curves, speed_sheets, summary, width_sweep,
     },
     fixtures,
-    record::{Published, Tag, Value},
+    record::{PublishedFigure, Tag, Value},
     units::{Nanoseconds, Width},
 };
 
@@ -19,7 +19,7 @@ use crate::{
 fn part() -> SummaryPart {
     let mut run = fixtures::compared_run();
     for note in run.kernels.values_mut() {
-        note.published = Some(Published {
+        note.published = Some(PublishedFigure {
             active_lanes_mean: 16.0,
             hardware: "RTX <3090>".to_owned(),
             subgroup_width: Width::new(32).ok(),

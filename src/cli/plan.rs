@@ -495,7 +495,7 @@ mod tests {
     use crate::run::backends;
     use crate::run::launched::programs;
     use crate::run::radv::compiled::ToCompile;
-    use crate::run::radv::{Place, brought};
+    use crate::run::radv::{RadvPlace, brought};
     use crate::run::session::Phase;
     use crate::units::Width;
 
@@ -589,7 +589,7 @@ mod tests {
                 let id = device.id();
                 let (_, place) = id.split_once(':').unwrap();
                 let (place, sizes) =
-                    (Place::parse(place).unwrap(), plan.sizes(&device, !gpus.is_empty()));
+                    (RadvPlace::parse(place).unwrap(), plan.sizes(&device, !gpus.is_empty()));
                 let able: Vec<&Kernel> =
                     plan.kernels.iter().copied().filter(|k| device.speaks(k.language)).collect();
                 for launch in

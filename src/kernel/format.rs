@@ -76,7 +76,7 @@ pub struct Description {
     /// Given where the time is best understood as a share of the device's copy rate.
     pub bytes: Option<ByParameter<Formula>>,
     /// A figure that an article gives for it.
-    pub published: Option<Published>,
+    pub published: Option<PublishedDescription>,
     /// A speed-up over its baseline that an article gives for it.
     pub published_speedup: Option<PublishedSpeedup>,
     /// Parameters by name.
@@ -274,7 +274,7 @@ pub struct Reference {
 /// A figure from an article.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Published {
+pub struct PublishedDescription {
     /// Mean active lanes, in lanes of a warp of 32.
     pub active_lanes_mean: f64,
     /// The machine that it was measured on.

@@ -47,7 +47,7 @@ pub use described::{Kernel, KernelLanguage};
 pub use dispatches::{Dispatch, Native, Workgroups};
 pub use error::KernelError;
 pub use family::{Family, Renamed};
-pub use format::{Description, FillDescription, Published};
+pub use format::{Description, FillDescription, PublishedDescription};
 pub use generate::Fill;
 pub use launch::{Buffer, Launch, Surroundings};
 pub use shape::Extent;

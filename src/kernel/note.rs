@@ -13,7 +13,7 @@ const PUBLISHED_WIDTH: u32 = 32;
 impl Description {
     /// What a record keeps of the kernel.
     pub fn note(&self) -> KernelNote {
-        let published = self.published.as_ref().map(|published| record::Published {
+        let published = self.published.as_ref().map(|published| record::PublishedFigure {
             active_lanes_mean: published.active_lanes_mean,
             hardware: published.hardware.clone(),
             subgroup_width: Width::new(PUBLISHED_WIDTH).ok(),

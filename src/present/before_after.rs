@@ -5,7 +5,8 @@
 use super::tables::{TWICE, stand_twice};
 use super::{Cell, Column, Table};
 use crate::analyze::{
-    Comparison, ComparisonRow, Figures, LaunchComparison, LinePart, Part, Trend, parameters_text,
+    Comparison, ComparisonRow, Figures, LaunchComparison, LaunchPart, LinePart, Trend,
+    parameters_text,
 };
 use crate::units::{Nanoseconds, Width};
 
@@ -239,10 +240,11 @@ fn time_cell(figures: Option<Figures>) -> Cell {
     )
 }
 
-fn parts(title: &str, what: &str, parts: &[Part]) -> Table {
+fn parts(title: &str, what: &str, parts: &[LaunchPart]) -> Table {
     let mut columns = vec![Column::words(what)];
     columns.extend(figure_columns());
-    let timed = |part: &Part| part.figures.iter().flatten().any(|side| side.time_ns.is_some());
+    let timed =
+        |part: &LaunchPart| part.figures.iter().flatten().any(|side| side.time_ns.is_some());
     let timed = parts.iter().any(timed);
     if timed {
         columns.extend(["time A", "time B"].map(|name| Column::figures(name).with_notes()));

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Cell, Column, Table};
-use crate::analyze::{self, DeviceProfile, Frame, Work};
+use crate::analyze::{self, CallFrame, DeviceProfile, Work};
 use crate::units::{Ratio, Width, text};
 
 /// The address of the schema that a speedscope file names, as speedscope publishes it.
@@ -116,7 +116,7 @@ pub fn flame_boxes(device: &DeviceProfile) -> Vec<FlameBox> {
 }
 
 fn lay(
-    frames: &[Frame],
+    frames: &[CallFrame],
     (depth, begin): (usize, f64),
     whole: Work,
     width: Option<Width>,
@@ -180,7 +180,7 @@ pub fn speedscope(name: &str, devices: &[DeviceProfile]) -> Value {
 
 /// Adds the lines of a frame and of those under it, each with its stack.
 fn stack(
-    frame: &Frame,
+    frame: &CallFrame,
     above: &[usize],
     names: &mut Vec<String>,
     stacks: &mut Vec<(Vec<usize>, Work)>,

@@ -11,7 +11,7 @@ use crate::analyze::{
     ModelTable, Over, Profile, SideBySide, SideRow, SpreadRow, Summary, SummaryRow, TimeRatio,
     parameters_text, short_name,
 };
-use crate::record::{Device, Output, PeerRow, Published, Run, Status};
+use crate::record::{Device, Output, PeerRow, PublishedFigure, Run, Status};
 use crate::units::{Nanoseconds, Ratio, text};
 
 /// The most rows of a device's summary that are shown at once.
@@ -257,7 +257,7 @@ fn summary_cells(row: &SummaryRow, beside_other_widths: bool, has_ratios: bool) 
 }
 
 /// A published mean of lanes, with a mark where what was counted contradicts it.
-fn published_cell(figure: &Published, contradicted: bool) -> Cell {
+fn published_cell(figure: &PublishedFigure, contradicted: bool) -> Cell {
     let published = figure.active_lanes_mean;
     if contradicted {
         let lanes = Cell::Lanes(published).to_text();

@@ -4,7 +4,7 @@ use super::fit::width_of;
 use super::{Cell, Column, Table, claims_screen, comparison, tables};
 use crate::analyze;
 use crate::fixtures;
-use crate::record::{Flag, Published, PublishedSpeedup, Tag};
+use crate::record::{Flag, PublishedFigure, PublishedSpeedup, Tag};
 
 /// The terminals, and what is none.
 const TERMINALS: [Option<usize>; 6] = [Some(60), Some(80), Some(100), Some(120), Some(200), None];
@@ -51,7 +51,7 @@ fn published_figures_that_are_contradicted_are_marked_in_the_main_table() {
     let shown = |lanes: f64, factor: f64| {
         let mut run = fixtures::compared_run();
         for note in run.kernels.values_mut() {
-            note.published = Some(Published {
+            note.published = Some(PublishedFigure {
                 active_lanes_mean: lanes,
                 hardware: "RTX".to_owned(),
                 subgroup_width: None,

@@ -52,7 +52,7 @@ pub use memory::{
 };
 pub use note::{
     Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, GrainNote, KernelNote,
-    Published, PublishedSpeedup, Reading, StageNote, Tolerance,
+    PublishedFigure, PublishedSpeedup, Reading, StageNote, Tolerance,
 };
 pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};

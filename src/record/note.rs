@@ -22,7 +22,7 @@ pub struct KernelNote {
     pub baseline: Option<String>,
     /// Mean active lanes that somebody published for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published: Option<Published>,
+    pub published: Option<PublishedFigure>,
     /// A speed-up over its baseline that somebody published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_speedup: Option<PublishedSpeedup>,
@@ -257,7 +257,7 @@ fn default_x_unit() -> f64 {
 
 /// A published figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Published {
+pub struct PublishedFigure {
     /// Mean active lanes, in lanes.
     pub active_lanes_mean: f64,
     /// The hardware that it was published for.

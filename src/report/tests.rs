@@ -162,7 +162,7 @@ fn a_record_of_kernels_that_nobody_here_knows_makes_its_own_tables_charts_and_pa
     run.kernels = notes
         .map(|(kernel, mut note)| {
             note.baseline = note.baseline.as_deref().map(renamed);
-            note.published = Some(crate::record::Published {
+            note.published = Some(crate::record::PublishedFigure {
                 active_lanes_mean: 16.0,
                 hardware: "a machine elsewhere".to_owned(),
                 subgroup_width: None,

@@ -96,7 +96,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
                 "radv:F/W",
                 "AMD's machine code by Mesa's compiler, executed without a GPU: F = navi21 (RDNA 2), W = 32, 64",
             ],
-            check: |place| radv::Place::parse(place).map(drop),
+            check: |place| radv::RadvPlace::parse(place).map(drop),
         },
         in_child: true,
         compiles_ahead: false,

@@ -96,7 +96,7 @@ impl Around {
 
 /// One sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenSample {
     /// Its timestamps.
     pub ticks: Ticks,
     /// Whether the machine's clock allows them.
@@ -124,7 +124,7 @@ impl Timer {
     }
 
     /// Whether a sample can be used.
-    pub fn state(self, Taken { ticks, possible }: Taken) -> SampleState {
+    pub fn state(self, TakenSample { ticks, possible }: TakenSample) -> SampleState {
         if ticks.end < ticks.begin {
             SampleState::Negative
         } else if ticks.end == ticks.begin {
@@ -179,7 +179,7 @@ pub fn sample_all(
     timer: Timer,
     repeatable: &[bool],
     options: &TimeOptions,
-    mut sample: impl FnMut(usize, u32) -> Result<Taken, RunError>,
+    mut sample: impl FnMut(usize, u32) -> Result<TakenSample, RunError>,
 ) -> Vec<Result<Sampled, RunError>> {
     #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
     let start = Instant::now();
@@ -259,7 +259,7 @@ impl SampledLaunch {
         &mut self,
         timer: Timer,
         until: Calibration,
-        sample: &mut dyn FnMut(u32) -> Result<Taken, RunError>,
+        sample: &mut dyn FnMut(u32) -> Result<TakenSample, RunError>,
     ) {
         #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
         let start = Instant::now();
@@ -305,7 +305,7 @@ impl SampledLaunch {
         count > 0 && 4 * count >= self.samples.len()
     }
 
-    fn add(&mut self, timer: Timer, taken: Taken, round: u32) {
+    fn add(&mut self, timer: Timer, taken: TakenSample, round: u32) {
         let (state, ticks) = (timer.state(taken), taken.ticks);
         if state == SampleState::Ok {
             self.usable_ns.push(timer.duration_ns(ticks) / f64::from(self.repeats));
@@ -366,7 +366,7 @@ mod tests {
     /// A device whose launches take what `duration_ns` says, one after the other.
     fn device(
         mut duration_ns: impl FnMut(usize, u64) -> f64,
-    ) -> impl FnMut(usize, u32) -> Result<Taken, RunError> {
+    ) -> impl FnMut(usize, u32) -> Result<TakenSample, RunError> {
         let (mut now, mut taken) = (0_u64, 0);
         move |index, repeats| {
             taken += 1;
@@ -378,7 +378,7 @@ mod tests {
             let ticks = (duration_ns(index, taken) * f64::from(repeats)) as u64;
             let begin = now;
             now += ticks + 1000;
-            Ok(Taken { ticks: Ticks { begin, end: begin + ticks }, possible: true })
+            Ok(TakenSample { ticks: Ticks { begin, end: begin + ticks }, possible: true })
         }
     }
 
@@ -407,8 +407,9 @@ mod tests {
 
     #[test]
     fn samples_that_say_nothing_do_not_count() {
-        let state =
-            |begin, end, possible| TIMER.state(Taken { ticks: Ticks { begin, end }, possible });
+        let state = |begin, end, possible| {
+            TIMER.state(TakenSample { ticks: Ticks { begin, end }, possible })
+        };
         let ticks = |begin, end| state(begin, end, true);
         assert_eq!(ticks(5, 5), SampleState::Zero);
         assert_eq!(ticks(6, 5), SampleState::Negative);
@@ -438,7 +439,7 @@ mod tests {
             let (mut most, mut taken) = (0, 0);
             let times = sample_all(TIMER, &[true], &options(50), |_, repeats| {
                 (most, taken) = (repeats.max(most), taken + 1);
-                Ok(Taken { ticks: Ticks { begin: 1000, end }, possible })
+                Ok(TakenSample { ticks: Ticks { begin: 1000, end }, possible })
             });
             (times[0].clone().unwrap(), most, taken)
         };
@@ -458,7 +459,7 @@ mod tests {
             taken += 1;
             let good = base(index, repeats)?;
             let Ticks { begin, end } = good.ticks;
-            let backwards = Taken { ticks: Ticks { begin: end, end: begin }, possible: true };
+            let backwards = TakenSample { ticks: Ticks { begin: end, end: begin }, possible: true };
             Ok(if taken % 3 == 0 { backwards } else { good })
         });
         assert_eq!(times[0].as_ref().unwrap(), &Sampled::Contradicted);
@@ -471,7 +472,7 @@ mod tests {
         let times = sample_all(TIMER, &[true], &limits, |_, repeats| {
             most = repeats.max(most);
             std::thread::sleep(Duration::from_millis(10) * repeats);
-            Ok(Taken { ticks: Ticks { begin: 0, end: 1000 }, possible: true })
+            Ok(TakenSample { ticks: Ticks { begin: 0, end: 1000 }, possible: true })
         });
         assert!(matches!(times[0], Ok(Sampled::Timed(_))));
         assert!(most <= 32, "{most} repeats of 10 ms each");

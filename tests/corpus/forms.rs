@@ -90,7 +90,7 @@ pub(crate) fn required() -> Forms {
 pub(crate) fn find_forms(module: &Module) -> Forms {
     let mut forms = Forms::new();
     for (_, function) in module.functions.iter() {
-        let mut walk = Walk { module, function, forms: &mut forms };
+        let mut walk = FormWalk { module, function, forms: &mut forms };
         walk.arguments();
         walk.body(&function.body, Inside::default());
         let loops =
@@ -100,7 +100,7 @@ pub(crate) fn find_forms(module: &Module) -> Forms {
         }
     }
     for entry in &module.entry_points {
-        let mut walk = Walk { module, function: &entry.function, forms: &mut forms };
+        let mut walk = FormWalk { module, function: &entry.function, forms: &mut forms };
         walk.built_ins();
         walk.body(&entry.function.body, Inside::default());
         let dimensions =
@@ -145,13 +145,13 @@ fn globals(module: &Module, forms: &mut Forms) {
 }
 
 /// A walk through one function.
-struct Walk<'a> {
+struct FormWalk<'a> {
     module: &'a Module,
     function: &'a Function,
     forms: &'a mut Forms,
 }
 
-impl Walk<'_> {
+impl FormWalk<'_> {
     fn add(&mut self, name: impl Into<String>) {
         self.forms.insert(name.into());
     }

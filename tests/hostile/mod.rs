@@ -45,7 +45,7 @@ const GENERATED: u64 = 40;
 
 /// A trial for each kind of generated inputs.
 fn generated() -> impl Iterator<Item = Trial> {
-    hostile::Kind::ALL.into_iter().map(|(name, kind)| {
+    hostile::HostileKind::ALL.into_iter().map(|(name, kind)| {
         Trial::test(format!("hostile::generated_inputs_end_soundly_{name}"), move || {
             let folder = TempDir::new().unwrap();
             let stock = hostile::Stock { shaders: corpus(), record: records::record(&folder) };

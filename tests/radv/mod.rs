@@ -17,7 +17,7 @@ use lanescope::record::{ArmOutcome, Counter, SOURCE_LANES_MEAN};
 use lanescope::record::{Method, Output, Run, Value};
 use lanescope::run::launched::programs;
 use lanescope::run::radv::brought;
-use lanescope::run::radv::{Matched, Place, RadvRunner, environment};
+use lanescope::run::radv::{Matched, RadvPlace, RadvRunner, environment};
 use lanescope::run::simulator::SimulatorRunner;
 use lanescope::run::{CountRequest, Counted, RunErrorKind, Runner};
 use lanescope::units::Width;
@@ -417,7 +417,8 @@ fn start(check: &str, wave: &str) {
 pub(crate) fn child(asked: &str) {
     let (check, wave) = asked.split_once(' ').unwrap();
     let wave = Width::new(wave.parse().unwrap()).unwrap();
-    let mut runner = RadvRunner::open(Place::parse(&format!("{FAMILY}/{wave}")).unwrap()).unwrap();
+    let mut runner =
+        RadvRunner::open(RadvPlace::parse(&format!("{FAMILY}/{wave}")).unwrap()).unwrap();
     match check {
         "catalogue" => catalogue(&mut runner, wave),
         "passes" => passes(&runner),
@@ -774,7 +775,7 @@ fn pages_say_what_code_is_of(run: &Run) {
 /// What is brought is executed, and says by whom it was compiled; what is not is refused with the reason.
 fn it_runs_without_mesa() {
     for wave in [32, 64] {
-        let place = Place::parse(&format!("{FAMILY}/{wave}")).unwrap();
+        let place = RadvPlace::parse(&format!("{FAMILY}/{wave}")).unwrap();
         let mut runner = RadvRunner::open_brought(place).unwrap();
         assert!(
             runner.device().driver.contains("Mesa") && runner.device().driver.contains("brought")

@@ -14,7 +14,7 @@ const MAIN: &str =
 
 /// A kind of shader that may be large.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind {
+pub(crate) struct ShaderKind {
     /// Its name.
     pub(crate) name: &'static str,
     /// The text with so many parts.
@@ -26,18 +26,23 @@ pub(crate) struct Kind {
 }
 
 /// Every kind of shader.
-pub(crate) const SHADERS: [Kind; 10] = [
-    Kind { name: "lines", text: lines, usual: 3125, largest: 50_000 },
-    Kind { name: "lines of functions", text: lines_of_functions, usual: 6250, largest: 50_000 },
-    Kind { name: "functions", text: functions, usual: 1250, largest: 10_000 },
+pub(crate) const SHADERS: [ShaderKind; 10] = [
+    ShaderKind { name: "lines", text: lines, usual: 3125, largest: 50_000 },
+    ShaderKind {
+        name: "lines of functions",
+        text: lines_of_functions,
+        usual: 6250,
+        largest: 50_000,
+    },
+    ShaderKind { name: "functions", text: functions, usual: 1250, largest: 10_000 },
     // Each change that is tried records the counts of all blocks: of many branches that grows with the square.
-    Kind { name: "nested loops and branches", text: nested, usual: 40, largest: 6400 },
-    Kind { name: "else-ifs", text: else_ifs, usual: 1250, largest: 5000 },
-    Kind { name: "bindings", text: bindings, usual: 1250, largest: 10_000 },
-    Kind { name: "cases", text: cases, usual: 1250, largest: 10_000 },
-    Kind { name: "loops", text: loops, usual: 1000, largest: 8000 },
-    Kind { name: "comments", text: comments, usual: 2000, largest: 32_000 },
-    Kind { name: "calls in a chain", text: chain, usual: 500, largest: 4000 },
+    ShaderKind { name: "nested loops and branches", text: nested, usual: 40, largest: 6400 },
+    ShaderKind { name: "else-ifs", text: else_ifs, usual: 1250, largest: 5000 },
+    ShaderKind { name: "bindings", text: bindings, usual: 1250, largest: 10_000 },
+    ShaderKind { name: "cases", text: cases, usual: 1250, largest: 10_000 },
+    ShaderKind { name: "loops", text: loops, usual: 1000, largest: 8000 },
+    ShaderKind { name: "comments", text: comments, usual: 2000, largest: 32_000 },
+    ShaderKind { name: "calls in a chain", text: chain, usual: 500, largest: 4000 },
 ];
 
 fn parts(n: usize, part: impl Fn(usize) -> String) -> String {

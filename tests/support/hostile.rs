@@ -19,7 +19,7 @@ use super::bounded::{Ended, files_in, wait};
 
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum HostileKind {
     /// Shaders, profiled on the simulator.
     Shader,
     /// Launch files of a good shader.
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     Kill,
 }
 
-impl Kind {
+impl HostileKind {
     /// Every kind, with its name.
     pub(crate) const ALL: [(&str, Self); 5] = [
         ("shader", Self::Shader),
@@ -72,14 +72,14 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 impl Case {
     /// The case of a kind and a seed.
-    pub(crate) fn new(kind: Kind, seed: u64, stock: &Stock) -> Self {
+    pub(crate) fn new(kind: HostileKind, seed: u64, stock: &Stock) -> Self {
         let mut any = Any(SplitMix64::new(seed ^ 0x5eed_0000));
         match kind {
-            Kind::Shader => shader(&mut any, stock),
-            Kind::Launch => launch(&mut any),
-            Kind::Record => record(&mut any, stock),
-            Kind::Environment => environment(&mut any),
-            Kind::Kill => kill(&mut any),
+            HostileKind::Shader => shader(&mut any, stock),
+            HostileKind::Launch => launch(&mut any),
+            HostileKind::Record => record(&mut any, stock),
+            HostileKind::Environment => environment(&mut any),
+            HostileKind::Kill => kill(&mut any),
         }
     }
 

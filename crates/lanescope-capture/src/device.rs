@@ -14,7 +14,7 @@ use super::session::{BufferEntry, Entry, Group, Pipeline, Session, TextureEntry}
 use super::wgpu;
 use super::wgpu::custom::*;
 use crate::folder::ShaderText;
-use crate::request::{Request, RequestError};
+use crate::request::{CaptureRequest, RequestError};
 
 /// Wraps a device and its queue where the environment asks for a capture, else gives them back as they are.
 ///
@@ -28,7 +28,7 @@ pub fn wrap(
     device: wgpu::Device,
     queue: wgpu::Queue,
 ) -> Result<(wgpu::Device, wgpu::Queue), RequestError> {
-    Ok(match Request::from_environment()? {
+    Ok(match CaptureRequest::from_environment()? {
         Some(request) => wrap_with(device, queue, request),
         None => (device, queue),
     })
@@ -38,7 +38,7 @@ pub fn wrap(
 pub fn wrap_with(
     device: wgpu::Device,
     queue: wgpu::Queue,
-    request: Request,
+    request: CaptureRequest,
 ) -> (wgpu::Device, wgpu::Queue) {
     let session = Arc::new(Session::new(device, queue, request));
     let queue = CaptureQueue { session: Arc::clone(&session), submissions: Mutex::default() };

@@ -32,7 +32,7 @@ pub(crate) enum ShaderText {
 pub(crate) struct Bytes {
     /// Of the buffer: a number that those which share memory have in common; and where its part begins and how
     /// long it is. Nothing of a texture.
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<MemoryPart>,
     pub(crate) group: u32,
     pub(crate) binding: u32,
     /// Before the dispatch; of a part all of the memory that is shared.
@@ -45,7 +45,7 @@ pub(crate) struct Bytes {
 
 /// A part of memory that several bindings may share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct MemoryPart {
     pub(crate) memory: usize,
     pub(crate) offset: u64,
     pub(crate) bytes: u64,

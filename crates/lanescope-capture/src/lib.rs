@@ -17,7 +17,7 @@
 mod folder;
 mod request;
 
-pub use request::{BYTES_MAX, Request, RequestError, VARIABLE};
+pub use request::{BYTES_MAX, CaptureRequest, RequestError, VARIABLE};
 
 /// For programs with wgpu 30.
 #[cfg(feature = "wgpu-30")]

@@ -1,6 +1,6 @@
 //! What is to be captured, as a program or its environment says it.
 //!
-//! Input: words such as `label=blur nth=0,50`. Output: [`Request`], which says of a dispatch whether it is
+//! Input: words such as `label=blur nth=0,50`. Output: [`CaptureRequest`], which says of a dispatch whether it is
 //! meant. It counts nothing.
 
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub const BYTES_MAX: u64 = 1 << 28;
 
 /// Which dispatches are captured, and where they go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct CaptureRequest {
     /// The folder, made where it is not there; each dispatch is a folder in it.
     pub folder: PathBuf,
     /// A part of the label of the pipeline or, where that has none, of the compute pass; every dispatch where
@@ -41,7 +41,7 @@ impl std::fmt::Display for RequestError {
 
 impl std::error::Error for RequestError {}
 
-impl Default for Request {
+impl Default for CaptureRequest {
     fn default() -> Self {
         let program = std::env::current_exe().ok();
         let program = program.as_deref().and_then(|path| path.file_stem());
@@ -56,12 +56,12 @@ impl Default for Request {
     }
 }
 
-impl Request {
+impl CaptureRequest {
     /// What the environment asks for; `None` if [`VARIABLE`] is not set, is empty or `0`.
     ///
     /// # Errors
     ///
-    /// As [`Request::parse`].
+    /// As [`CaptureRequest::parse`].
     pub fn from_environment() -> Result<Option<Self>, RequestError> {
         match std::env::var(VARIABLE) {
             Ok(text) if !["", "0"].contains(&text.trim()) => Self::parse(&text).map(Some),
@@ -116,16 +116,16 @@ mod tests {
 
     #[test]
     fn words_say_what_is_meant() {
-        let request = Request::parse("label=blur nth=0,50 folder=a/b bytes=1024").unwrap();
+        let request = CaptureRequest::parse("label=blur nth=0,50 folder=a/b bytes=1024").unwrap();
         assert_eq!(request.folder, PathBuf::from("a/b"));
         assert_eq!(request.bytes_max, 1024);
         assert!(request.matches("blur along x") && !request.matches("step"));
         assert!(request.is_meant(50, 7) && !request.is_meant(1, 0));
-        let frame = Request::parse("frame=3").unwrap();
+        let frame = CaptureRequest::parse("frame=3").unwrap();
         assert!(frame.matches("") && frame.is_meant(9, 3) && !frame.is_meant(9, 2));
-        assert!(Request::parse("1").unwrap().is_meant(5, 5));
+        assert!(CaptureRequest::parse("1").unwrap().is_meant(5, 5));
         for wrong in ["all", "nth=x", "bytes=-1", "size=3"] {
-            let message = Request::parse(wrong).unwrap_err().to_string();
+            let message = CaptureRequest::parse(wrong).unwrap_err().to_string();
             assert!(message.contains(&format!("`{wrong}`")), "{message}");
         }
     }

@@ -9,15 +9,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::wgpu;
-use crate::folder::{Bytes, Captured, Part, ShaderText, quote};
-use crate::request::Request;
+use crate::folder::{Bytes, Captured, MemoryPart, ShaderText, quote};
+use crate::request::CaptureRequest;
 
 /// What a wrapped device, its queue and all that they make share.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
-    request: Request,
+    request: CaptureRequest,
     seen: Mutex<Seen>,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct Snapshot {
     arguments: Option<wgpu::Buffer>,
     immediates: Vec<u8>,
     memories: Vec<Memory>,
-    buffers: Vec<(u32, u32, Part)>,
+    buffers: Vec<(u32, u32, MemoryPart)>,
     textures: Vec<Image>,
     samplers: Vec<Vec<String>>,
     missing: Vec<String>,
@@ -147,7 +147,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue, request: Request) -> Self {
+    pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue, request: CaptureRequest) -> Self {
         Self { device, queue, request, seen: Mutex::default() }
     }
 
@@ -333,7 +333,7 @@ impl Snapshot {
             self.memories[index].to = self.memories[index].from;
         }
         self.memories.push(Memory { buffer, from, to, written, before: None, after: None });
-        let part = Part { memory: new, offset: offset / 4 * 4 - from, bytes: size };
+        let part = MemoryPart { memory: new, offset: offset / 4 * 4 - from, bytes: size };
         self.buffers.push((group, binding, part));
     }
 

@@ -12,7 +12,7 @@ use crate::record::{BlockTotals, Change, Dispatch, KEPT_COUNTS_MAX, Refused, Tri
 use crate::units::{Ratio, Width, grouped_text as whole};
 
 /// A block of a dispatch, by their places.
-type Place = (usize, usize);
+type BlockPlace = (usize, usize);
 
 /// One change, all dispatches of its entry point together.
 struct Candidate<'a> {
@@ -29,7 +29,7 @@ struct Candidate<'a> {
     /// What it saves inside the branch or loop of its line.
     inside: i128,
     /// Subgroup operations that each block takes less; negative where it takes more.
-    saved: BTreeMap<Place, i128>,
+    saved: BTreeMap<BlockPlace, i128>,
     /// Other lines whose change saves the same.
     same: Vec<u32>,
 }
@@ -41,8 +41,8 @@ impl Candidate<'_> {
     }
 
     /// What it saves beyond what is claimed of each block.
-    fn beyond(&self, claimed: &BTreeMap<Place, i128>) -> i128 {
-        let rest = |(place, saved): (&Place, &i128)| match *saved {
+    fn beyond(&self, claimed: &BTreeMap<BlockPlace, i128>) -> i128 {
+        let rest = |(place, saved): (&BlockPlace, &i128)| match *saved {
             ..0 => *saved,
             saved => (saved - claimed.get(place).copied().unwrap_or(0)).max(0),
         };
@@ -129,7 +129,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     };
     let mut open = candidates(device, what_if);
     open.retain(|candidate| worth(candidate.alone()).is_some());
-    let mut claimed: BTreeMap<Place, i128> = BTreeMap::new();
+    let mut claimed: BTreeMap<BlockPlace, i128> = BTreeMap::new();
     let mut cards: Vec<(Candidate<'_>, i128)> = Vec::new();
     while !open.is_empty() {
         let best = open.remove(find_best(&open, &claimed));
@@ -174,7 +174,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
 /// The candidate that saves most beyond what is claimed. Of those that save as much within a fiftieth, the one
 /// inside whose branch or loop most is saved, since others only go with it; of equal ones the first that was tried,
 /// whose lines have most idle lanes.
-fn find_best(open: &[Candidate<'_>], claimed: &BTreeMap<Place, i128>) -> usize {
+fn find_best(open: &[Candidate<'_>], claimed: &BTreeMap<BlockPlace, i128>) -> usize {
     let beyond: Vec<i128> = open.iter().map(|candidate| candidate.beyond(claimed)).collect();
     let most = beyond.iter().copied().max().unwrap_or(0);
     let alike = |at: &usize| beyond[*at] * 50 >= most * 49;

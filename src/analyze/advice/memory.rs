@@ -23,7 +23,7 @@ const TURNS_MIN: f64 = 4.0;
 const WAIT_MIN: f64 = 0.1;
 
 /// A kind of cost.
-struct Kind {
+struct CostKind {
     rule: Rule,
     of: fn(&MemoryRow) -> Option<Over>,
     unit: &'static str,
@@ -92,22 +92,22 @@ fn say_crowded(_: Option<Pattern>, _: [u32; 3], _: Width) -> String {
         .to_owned()
 }
 
-const KINDS: [Kind; 3] = [
-    Kind {
+const KINDS: [CostKind; 3] = [
+    CostKind {
         rule: Rule::ScatteredAccess,
         of: |row| row.sectors,
         unit: "sectors of 32 bytes",
         ratio_min: RATIO_MIN,
         sentence: say_scattered,
     },
-    Kind {
+    CostKind {
         rule: Rule::BankConflict,
         of: |row| row.passes,
         unit: "passes over 32 banks of 4 bytes",
         ratio_min: RATIO_MIN,
         sentence: say_banks,
     },
-    Kind {
+    CostKind {
         rule: Rule::CrowdedAtomic,
         of: |row| row.turns,
         unit: "turns (one for each lane on the same word)",
@@ -167,7 +167,7 @@ impl OnLine<'_> {
     }
 }
 
-fn card(device: &DeviceProfile, width: Width, kind: &Kind, place: &OnLine<'_>) -> Advice {
+fn card(device: &DeviceProfile, width: Width, kind: &CostKind, place: &OnLine<'_>) -> Advice {
     let reasons = place.accesses.iter().map(|(row, over)| {
         format!(
             "the {}s of {} take {} {}, {} times as many as they must ({} lanes an access; {} accesses \

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::parts::{Figures, LinePart, Part, Side, Trend, have_changed};
+use super::parts::{Figures, LaunchPart, LinePart, Side, Trend, have_changed};
 use super::texts::{LinePair, pair_lines};
 use super::timing::{TimeRatio, time_ratio};
 use crate::analyze::counts::{Work, ratio};
@@ -38,15 +38,15 @@ pub struct LaunchComparison {
     /// What to believe, a sentence each: where figures speak against each other.
     pub verdicts: Vec<String>,
     /// The whole launch, dispatches that only set up left out.
-    pub whole: Part,
+    pub whole: LaunchPart,
     /// Its time; `None` if one side was not timed, its work was removed, or one alone has run-time checks.
     pub time: Option<TimeRatio>,
     /// Each dispatch.
-    pub dispatches: Vec<Part>,
+    pub dispatches: Vec<LaunchPart>,
     /// Each function; empty in records that do not know them.
-    pub functions: Vec<Part>,
+    pub functions: Vec<LaunchPart>,
     /// Each place from which a function is called that is called from several, with all that is done in the call.
-    pub calls: Vec<Part>,
+    pub calls: Vec<LaunchPart>,
     /// The lines of both texts in one order; those that neither counted too.
     pub lines: Vec<LinePart>,
 }
@@ -105,12 +105,12 @@ pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchCompariso
     Some(found)
 }
 
-fn part(name: String, figures: [Option<Figures>; 2], whole: u128) -> Part {
+fn part(name: String, figures: [Option<Figures>; 2], whole: u128) -> LaunchPart {
     let [before, after] = figures.map(|figures| figures.and_then(|figures| figures.lane_slots));
     let lane_slots_ratio =
         before.zip(after).and_then(|(before, after)| ratio(after, before)).filter(|r| *r > 0.0);
     let changed = have_changed(&figures, whole);
-    Part { name, lane_slots_ratio, trend: Trend::of(before, after, whole), changed, figures }
+    LaunchPart { name, lane_slots_ratio, trend: Trend::of(before, after, whole), changed, figures }
 }
 
 /// Pairs dispatches in order, those of one entry point with each other; where each side has one, these.
@@ -136,7 +136,7 @@ fn pair_dispatches(a: &[Dispatch], b: &[Dispatch]) -> Vec<[Option<usize>; 2]> {
     pairs
 }
 
-fn dispatches(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
+fn dispatches(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<LaunchPart> {
     let dispatch = |[in_a, in_b]: [Option<usize>; 2]| {
         let figures_of = |side: Side<'_>, index: Option<usize>| {
             let dispatch = &side.measurement.dispatches[index?];
@@ -162,14 +162,14 @@ fn work_of<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> Work {
 }
 
 /// The functions of both, those of A first, each by its name.
-fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
+fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<LaunchPart> {
     let work_by_function = |side: Side<'_>| -> BTreeMap<String, Work> {
         by_function(&side.measurement.dispatches).into_iter().collect()
     };
     let (in_a, in_b) = (work_by_function(a), work_by_function(b));
     let mut names: Vec<&String> = in_a.keys().collect();
     names.extend(in_b.keys().filter(|name| !in_a.contains_key(*name)));
-    let mut parts: Vec<Part> = names
+    let mut parts: Vec<LaunchPart> = names
         .into_iter()
         .map(|name| {
             let left = in_a.get(name).map(|work| a.figures(*work, None));
@@ -177,13 +177,13 @@ fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
             part(name.clone(), [left, right], whole)
         })
         .collect();
-    let most = |part: &Part| part.figures.iter().flatten().filter_map(|f| f.lane_slots).max();
+    let most = |part: &LaunchPart| part.figures.iter().flatten().filter_map(|f| f.lane_slots).max();
     parts.sort_by_key(|part| std::cmp::Reverse(most(part)));
     parts
 }
 
 /// The calls of both, those of A first: of one function by one caller on lines that belong together.
-fn calls(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<Part> {
+fn calls(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<LaunchPart> {
     let sites_of = |side: Side<'_>| by_call_site(&side.measurement.dispatches);
     let mut in_b = sites_of(b);
     let line_in_b = |line: u32| pairs.iter().find(|pair| pair.a == Some(line))?.b;

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 pub use gate::{RelativeCondition, RelativeViolation};
 pub use launch::LaunchComparison;
-pub use parts::{CHANGE_MIN, Figures, LinePart, Part, Trend};
+pub use parts::{CHANGE_MIN, Figures, LaunchPart, LinePart, Trend};
 pub use texts::LinePair;
 pub use timing::TimeRatio as LaunchTimeRatio;
 

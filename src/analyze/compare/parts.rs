@@ -1,6 +1,6 @@
 //! What a launch and its parts cost on the two sides of a comparison.
 //!
-//! Input: sums of work, widths, times. Output: [`Figures`], [`Part`], [`LinePart`], and whether B is better.
+//! Input: sums of work, widths, times. Output: [`Figures`], [`LaunchPart`], [`LinePart`], and whether B is better.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub const CHANGE_MIN: f64 = 0.001;
 
 /// A part of a launch, by its name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct LaunchPart {
     /// What it is: `whole`, a dispatch's entry point with its number, a function.
     pub name: String,
     /// Its figures in A and in B; `None` if one does not have it.

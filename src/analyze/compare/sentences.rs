@@ -5,7 +5,7 @@
 use crate::units::{Ratio, text};
 use std::collections::BTreeMap;
 
-use super::parts::{Figures, Part, Side};
+use super::parts::{Figures, LaunchPart, Side};
 use super::texts::LinePair;
 use super::timing::TimeRatio;
 use crate::analyze::names::device;
@@ -146,7 +146,7 @@ fn counts(a: &Measurement, b: &Measurement) -> Vec<String> {
 }
 
 /// What to believe where efficiency, lane slots and time speak against each other.
-pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
+pub(super) fn verdicts(whole: &LaunchPart, time: Option<&TimeRatio>) -> Vec<String> {
     let [Some(before), Some(after)] = whole.figures else { return Vec::new() };
     let Some(slots) = whole.lane_slots_ratio else { return Vec::new() };
     let mut sentences = Vec::new();
@@ -204,7 +204,7 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
 
 /// That no count changed, where none did, and what the time did then.
 pub(super) fn describe_unchanged(
-    whole: &Part,
+    whole: &LaunchPart,
     changes: impl IntoIterator<Item = bool>,
     time: Option<&TimeRatio>,
 ) -> Option<String> {
@@ -242,7 +242,7 @@ mod tests {
         (count as f64 * part).round() as u128
     }
 
-    fn whole(efficiencies: [f64; 2], slots: [u128; 2]) -> Part {
+    fn whole(efficiencies: [f64; 2], slots: [u128; 2]) -> LaunchPart {
         let side = |index: usize| Figures {
             subgroup_operations: slots[index] / 32,
             lane_operations: 0,
@@ -257,7 +257,7 @@ mod tests {
         let lane_slots_ratio = Some(slots[1] as f64 / slots[0] as f64);
         let figures = [Some(side(0)), Some(side(1))];
         let (name, trend) = ("whole".to_owned(), Trend::Same);
-        Part { name, figures, lane_slots_ratio, trend, changed: false }
+        LaunchPart { name, figures, lane_slots_ratio, trend, changed: false }
     }
 
     fn time(ratio: f64) -> TimeRatio {

@@ -19,7 +19,7 @@ use super::machine;
 use super::names::{FORM, device, device_label, family, find_published, short_name};
 use super::plausibility::plausibility;
 use super::rounds::median_time;
-use crate::record::{Measurement, Published, Run, Status, Value};
+use crate::record::{Measurement, PublishedFigure, Run, Status, Value};
 use crate::units::{Nanoseconds, text};
 
 /// The width of NVIDIA's warps, at which everything is compared.
@@ -50,7 +50,7 @@ pub struct SideRow {
     /// Mean active lanes that the kernel's author expects.
     pub expected: Option<f64>,
     /// The figure that somebody published for it.
-    pub published: Option<Published>,
+    pub published: Option<PublishedFigure>,
     /// The simulator's mean active lanes at 32.
     pub simulated: Result<f64, Missing>,
     /// Counted in the source through Vulkan.

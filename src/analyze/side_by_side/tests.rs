@@ -7,7 +7,7 @@ use super::*;
 use crate::fixtures;
 use crate::record::{
     Block, BlockCode, ConditionClass, ConstructPart, Counter, DeviceKind, Dispatch, Enclosure,
-    Flow, Instruction, KernelNote, MachineCode, Published,
+    Flow, Instruction, KernelNote, MachineCode, PublishedFigure,
 };
 use crate::units::{BlockId, Executions, Lanes};
 
@@ -281,7 +281,7 @@ fn instructions_give_the_means_where_there_are_no_sums_and_times_have_a_ratio() 
         time.median_ns.0 *= 1.2;
     }
     let mut tables = |figure: f64| {
-        let published = Some(Published {
+        let published = Some(PublishedFigure {
             active_lanes_mean: figure,
             hardware: "RTX 3090".to_owned(),
             subgroup_width: None,

@@ -10,7 +10,7 @@ use crate::record::{Block, Dispatch, Flow};
 
 /// A dispatch or a function, with what it called.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
+pub struct CallFrame {
     /// The dispatch's number and entry point, or the function's name; of a function that is called from
     /// several places with the line of the call.
     pub name: String,
@@ -70,7 +70,7 @@ const FRAMES_MAX: usize = 512;
 const DEPTH_MAX: usize = 256;
 
 /// The frames of a dispatch's functions, the one with most subgroup operations first.
-pub(super) fn frames(dispatch: &Dispatch) -> Vec<Frame> {
+pub(super) fn frames(dispatch: &Dispatch) -> Vec<CallFrame> {
     counted_frames(dispatch).unwrap_or_else(|| Derived::new(dispatch).frames())
 }
 
@@ -93,7 +93,11 @@ fn sum_lines<'a>(
     (sum, lines)
 }
 
-fn frame(site: Site, (work, lines): (Work, BTreeMap<u32, Work>), mut below: Vec<Frame>) -> Frame {
+fn frame(
+    site: Site,
+    (work, lines): (Work, BTreeMap<u32, Work>),
+    mut below: Vec<CallFrame>,
+) -> CallFrame {
     below.sort_by_key(|frame| std::cmp::Reverse(frame.total.subgroup_operations));
     let name = match &site.from {
         CalledFrom::One | CalledFrom::Together(_) => site.function.clone(),
@@ -103,7 +107,7 @@ fn frame(site: Site, (work, lines): (Work, BTreeMap<u32, Work>), mut below: Vec<
             format!("{} (line {line}, call {})", site.function, nth + 1)
         }
     };
-    Frame {
+    CallFrame {
         name,
         call: Some(site),
         own: work,
@@ -114,7 +118,7 @@ fn frame(site: Site, (work, lines): (Work, BTreeMap<u32, Work>), mut below: Vec<
 }
 
 /// The tree that a simulator counted; `None` if there is none, or where it is not that of the blocks.
-fn counted_frames(dispatch: &Dispatch) -> Option<Vec<Frame>> {
+fn counted_frames(dispatch: &Dispatch) -> Option<Vec<CallFrame>> {
     let calls = &dispatch.calls;
     if calls.is_empty() || !agrees(dispatch) {
         return None;
@@ -145,7 +149,7 @@ fn counted_frames(dispatch: &Dispatch) -> Option<Vec<Frame>> {
         };
         Site { function: call.function.clone(), from }
     };
-    let mut below: Vec<Vec<Frame>> = vec![Vec::new(); calls.len()];
+    let mut below: Vec<Vec<CallFrame>> = vec![Vec::new(); calls.len()];
     let mut roots = Vec::new();
     // A call stands behind its caller.
     for (index, call) in calls.iter().enumerate().rev() {
@@ -185,7 +189,7 @@ fn agrees(dispatch: &Dispatch) -> bool {
 /// A call in the text: the block that calls, the line (0 where it is not known), and which of the calls of
 /// this function in that line it is.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct CallPlace<'a> {
     caller: &'a str,
     block: &'a Block,
     line: u32,
@@ -206,7 +210,7 @@ enum Standing {
 /// The tree as it follows from the blocks.
 struct Derived<'a> {
     blocks: BTreeMap<&'a str, Vec<&'a Block>>,
-    places: BTreeMap<&'a str, Vec<Place<'a>>>,
+    places: BTreeMap<&'a str, Vec<CallPlace<'a>>>,
     /// With how deep they stand.
     standing: BTreeMap<&'a str, (Standing, usize)>,
 }
@@ -231,9 +235,9 @@ impl<'a> Derived<'a> {
         for (index, callee) in flow.calls.iter().enumerate() {
             let line = flow.call_lines.get(index).copied().unwrap_or(0);
             let places = self.places.entry(callee).or_default();
-            let same = |place: &&Place<'_>| place.caller == flow.function && place.line == line;
+            let same = |place: &&CallPlace<'_>| place.caller == flow.function && place.line == line;
             let nth = u32::try_from(places.iter().filter(same).count()).unwrap_or(u32::MAX);
-            places.push(Place { caller: &flow.function, block, line, nth });
+            places.push(CallPlace { caller: &flow.function, block, line, nth });
         }
     }
 
@@ -272,8 +276,8 @@ impl<'a> Derived<'a> {
 
     /// Whether each block of a function is executed by the lanes that call it, all of them: none lies in a
     /// branch, and the sums over the calling blocks are the block's own.
-    fn follows(&self, name: &str, places: &[Place<'_>]) -> bool {
-        let add = |sum: [u128; 2], place: &Place<'_>| {
+    fn follows(&self, name: &str, places: &[CallPlace<'_>]) -> bool {
+        let add = |sum: [u128; 2], place: &CallPlace<'_>| {
             let Block { executions, lanes, .. } = place.block;
             [sum[0] + u128::from(executions.0), sum[1] + u128::from(lanes.0)]
         };
@@ -285,9 +289,9 @@ impl<'a> Derived<'a> {
         })
     }
 
-    fn frames(&self) -> Vec<Frame> {
+    fn frames(&self) -> Vec<CallFrame> {
         let roots = self.blocks.keys().filter(|name| self.standing[*name].0 == Standing::Dispatch);
-        let mut frames: Vec<Frame> = roots
+        let mut frames: Vec<CallFrame> = roots
             .map(|name| {
                 let from = match self.places.get(name).map_or(0, Vec::len) {
                     0 | 1 => CalledFrom::One,
@@ -302,7 +306,7 @@ impl<'a> Derived<'a> {
 
     /// The frame of a function, whose blocks that are executed at all have `counts`; their own where there are
     /// none.
-    fn frame(&self, name: &'a str, from: CalledFrom, counts: Option<[u64; 2]>) -> Frame {
+    fn frame(&self, name: &'a str, from: CalledFrom, counts: Option<[u64; 2]>) -> CallFrame {
         let counts_of = |block: &Block| match counts {
             Some(_) if block.executions.0 == 0 => [0; 2],
             Some(counts) => counts,
@@ -328,7 +332,7 @@ impl<'a> Derived<'a> {
     }
 
     /// The calls of a block, of functions that have blocks.
-    fn calls_of(&self, block: &'a Block) -> Vec<(&'a str, Place<'a>)> {
+    fn calls_of(&self, block: &'a Block) -> Vec<(&'a str, CallPlace<'a>)> {
         let mut calls = Vec::new();
         let callees: BTreeSet<&str> =
             block.flow.iter().flat_map(|flow| &flow.calls).map(String::as_str).collect();

@@ -17,7 +17,7 @@ pub(super) const DIFFERENCES_SHOWN: usize = 5;
 
 /// Elements that differ.
 #[derive(Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundDifferences {
     /// How many.
     pub(super) count: usize,
     /// Of how many.
@@ -31,7 +31,7 @@ pub(super) fn compare(
     found: &[u8],
     after: &After,
     texture: Option<&TextureLayout>,
-) -> Option<Found> {
+) -> Option<FoundDifferences> {
     let wanted = &after.bytes;
     if found.get(..wanted.len()) == Some(wanted) {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn compare(
         (None, None) => differing.words(found),
     }
     let Differing { count, elements, first, .. } = differing;
-    (count > 0).then_some(Found { count, elements, first })
+    (count > 0).then_some(FoundDifferences { count, elements, first })
 }
 
 /// The differences so far.

@@ -12,7 +12,7 @@ use crate::run::probes::{
     self, COPY, FUSED, LOOP, LOOP_TRIPS, PACKING, ROWS, WIDTH, WIDTH_WORKGROUPS, WORKGROUP,
     fma_kernel, program, words,
 };
-use crate::run::sampling::{Around, Taken, Ticks, Timer};
+use crate::run::sampling::{Around, TakenSample, Ticks, Timer};
 use crate::run::{RunError, RunErrorKind};
 use crate::units::Nanoseconds;
 
@@ -343,7 +343,7 @@ fn best_of<G: Gpu>(gpu: &G, timer: Timer, probe: &Probe<G>) -> Result<Option<f64
         whole_ns = whole_ns.min(took_ns);
         let possible = timer.is_possible(ticks, Around::at_most(took_ns));
         let shorter = |best: &Ticks| timer.duration_ns(ticks) < timer.duration_ns(*best);
-        if timer.state(Taken { ticks, possible }) == SampleState::Ok
+        if timer.state(TakenSample { ticks, possible }) == SampleState::Ok
             && best.as_ref().is_none_or(shorter)
         {
             best = Some(ticks);

@@ -17,7 +17,7 @@ use crate::program::Program;
 use crate::record::{Flag, Tag, Time};
 use crate::run::counting::verify;
 use crate::run::launched::programs;
-use crate::run::sampling::{Around, LONG_NS, Sampled, Taken, Timer};
+use crate::run::sampling::{Around, LONG_NS, Sampled, TakenSample, Timer};
 use crate::run::{DispatchTime, RunError, RunErrorKind, Timed};
 use crate::units::approximate;
 
@@ -214,7 +214,7 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         prepared: &mut Prepared<G>,
         repeats: u32,
-    ) -> Result<Taken, RunError> {
+    ) -> Result<TakenSample, RunError> {
         if prepared.refused {
             return Err(cooperative_error());
         }
@@ -239,7 +239,7 @@ impl<G: Gpu> GpuRunner<G> {
         let runs = f64::from(repeats + before) / f64::from(repeats);
         let possible = timer.is_possible(ticks, Around { whole_ns, other_ns, runs });
         prepared.long |= possible && timer.duration_ns(ticks) >= LONG_NS * f64::from(repeats);
-        Ok(Taken { ticks, possible })
+        Ok(TakenSample { ticks, possible })
     }
 
     /// How much of a submission may be something else than the work that is sampled, in nanoseconds.

@@ -22,7 +22,7 @@ use crate::run::launched::programs;
 use crate::units::Width;
 
 use super::compiled::{Compiled, ToCompile, sha256_of};
-use super::place::{FAMILIES, Place};
+use super::place::{FAMILIES, RadvPlace};
 
 /// The archive, from the package's root.
 pub const ARCHIVE: &str = "src/run/radv/brought.tar.xz";
@@ -96,7 +96,7 @@ pub struct Wanted {
     /// The kernel, `family/name`.
     pub kernel: String,
     /// The place.
-    pub place: Place,
+    pub place: RadvPlace,
     /// What is compiled.
     pub asked: ToCompile,
     /// Invocations of a workgroup along x, y and z.
@@ -207,7 +207,7 @@ pub fn wanted() -> Result<BTreeMap<String, Wanted>, RunError> {
                 for program in programs(&launch)?.iter() {
                     let bindings = program.bindings().map_err(|error| bad(&error))?;
                     for wave in WAVES.iter().filter_map(|lanes| Width::new(*lanes).ok()) {
-                        let place = Place { family: FAMILIES[0], wave };
+                        let place = RadvPlace { family: FAMILIES[0], wave };
                         let asked = ToCompile::new(program, &bindings, &launch)?;
                         let (kernel, workgroup) = (kernel.id.clone(), program.workgroup_size());
                         let compilation = Wanted { kernel, place, asked, workgroup };

@@ -12,7 +12,7 @@ use crate::program::{Binding, Program, guard};
 use crate::run::launched::sha256_bytes;
 use crate::run::{RunError, RunErrorKind};
 
-use super::place::Place;
+use super::place::RadvPlace;
 
 /// A compiled entry point.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl ToCompile {
     }
 
     /// The key of its code at a place: the first half of a SHA-256, in hexadecimal.
-    pub fn key(&self, place: Place) -> String {
+    pub fn key(&self, place: RadvPlace) -> String {
         let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let rest =
             format!("{place} {} {:?} {}", self.entry_point, self.bindings, self.immediate_bytes);

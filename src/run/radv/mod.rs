@@ -37,7 +37,7 @@ pub use runner::{Disturb, Executed, Matched, RadvRunner};
 use std::path::Path;
 
 use place::family_of;
-pub use place::{FAMILIES, GIVES, Place};
+pub use place::{FAMILIES, GIVES, RadvPlace};
 
 use super::back_end::OpenOptions;
 use super::{RunError, RunErrorKind, Runner};
@@ -79,7 +79,7 @@ pub(super) fn open(place: &str, options: &OpenOptions) -> Result<Box<dyn Runner>
         let why = why.unwrap_or_else(|| "a family and 32 or 64 are wanted".to_owned());
         RunError::new(RunErrorKind::NoDevice, format!("there is no device radv:{place} ({why})"))
     };
-    let place = Place::parse(place).map_err(missing)?;
+    let place = RadvPlace::parse(place).map_err(missing)?;
     let runner = RadvRunner::open(place)?.steps_max(options.steps_max);
     Ok(Box::new(runner.operations_max(options.operations_max)))
 }

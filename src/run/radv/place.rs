@@ -1,6 +1,6 @@
 //! The places of the back end: which families and wave sizes there are.
 //!
-//! Input: what stands behind the colon of an id. Output: a [`Place`], or why it is none.
+//! Input: what stands behind the colon of an id. Output: a [`RadvPlace`], or why it is none.
 
 use crate::record::Gives;
 use crate::units::Width;
@@ -17,14 +17,14 @@ pub const GIVES: Gives = Gives { counts: false, times: false, counters: false, c
 
 /// A family at one wave size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RadvPlace {
     /// One of [`FAMILIES`].
     pub family: &'static str,
     /// Lanes of a wave: 32 or 64.
     pub wave: Width,
 }
 
-impl Place {
+impl RadvPlace {
     /// Reads `navi21/64`.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for RadvPlace {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{}/{}", self.family, self.wave)
     }

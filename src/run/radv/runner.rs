@@ -22,7 +22,7 @@ use crate::run::{
 };
 
 use super::compiled::{Compiled, ToCompile};
-use super::place::{GIVES, Place};
+use super::place::{GIVES, RadvPlace};
 use super::source::CodeSource;
 use super::steps::{blocks_of, steps_of};
 
@@ -30,7 +30,7 @@ use super::steps::{blocks_of, steps_of};
 #[derive(Debug)]
 pub struct RadvRunner {
     device: Device,
-    place: Place,
+    place: RadvPlace,
     source: CodeSource,
     steps_max: u64,
     operations_max: u64,
@@ -85,7 +85,7 @@ impl RadvRunner {
     /// # Errors
     ///
     /// [`RunErrorKind::NoDevice`] where neither is there.
-    pub fn open(place: Place) -> Result<Self, RunError> {
+    pub fn open(place: RadvPlace) -> Result<Self, RunError> {
         let (source, made_with) = CodeSource::open(place)?;
         Ok(Self::new(place, source, made_with))
     }
@@ -95,13 +95,13 @@ impl RadvRunner {
     /// # Errors
     ///
     /// [`RunErrorKind::NoDevice`] where it brings none.
-    pub fn open_brought(place: Place) -> Result<Self, RunError> {
+    pub fn open_brought(place: RadvPlace) -> Result<Self, RunError> {
         let (source, made_with) = CodeSource::brought(place, "none was asked".to_owned())
             .map_err(|why| RunError::new(RunErrorKind::NoDevice, why))?;
         Ok(Self::new(place, source, made_with))
     }
 
-    fn new(place: Place, source: CodeSource, driver: String) -> Self {
+    fn new(place: RadvPlace, source: CodeSource, driver: String) -> Self {
         let compiles_nothing = source.brought_because().map(str::to_owned);
         let device = Device { driver, compiles_nothing, ..device(place) };
         Self {
@@ -129,7 +129,7 @@ impl RadvRunner {
     }
 
     /// The family and the wave size.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> RadvPlace {
         self.place
     }
 
@@ -538,8 +538,8 @@ fn limited(launch: &Launch, error: amd::DispatchError, which: LimitOf, limit: u6
 }
 
 /// What a place is, but for what gives its code.
-fn device(place: Place) -> Device {
-    let Place { family, wave } = place;
+fn device(place: RadvPlace) -> Device {
+    let RadvPlace { family, wave } = place;
     Device {
         gives: Some(GIVES),
         name: format!("{family}, waves of {wave}, executed without hardware"),

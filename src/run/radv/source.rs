@@ -18,7 +18,7 @@ use super::compiled::{Compiled, ToCompile};
 use super::driver::{Compiler, Input};
 #[cfg(target_os = "linux")]
 use super::facts;
-use super::place::Place;
+use super::place::RadvPlace;
 
 /// Entry points that are kept.
 const KEPT_MAX: usize = 512;
@@ -36,7 +36,7 @@ enum Origin {
 /// What gives the code of a place.
 #[derive(Debug)]
 pub(super) struct CodeSource {
-    place: Place,
+    place: RadvPlace,
     origin: Origin,
     kept: Mutex<BTreeMap<String, Arc<Compiled>>>,
 }
@@ -48,7 +48,7 @@ impl CodeSource {
     /// # Errors
     ///
     /// [`RunErrorKind::NoDevice`] where neither is there.
-    pub(super) fn open(place: Place) -> Result<(Self, String), RunError> {
+    pub(super) fn open(place: RadvPlace) -> Result<(Self, String), RunError> {
         let missing = |message| RunError::new(RunErrorKind::NoDevice, message);
         #[cfg(target_os = "linux")]
         let why = match Compiler::open() {
@@ -69,7 +69,7 @@ impl CodeSource {
     /// # Errors
     ///
     /// A sentence where it brings nothing for it.
-    pub(super) fn brought(place: Place, why: String) -> Result<(Self, String), String> {
+    pub(super) fn brought(place: RadvPlace, why: String) -> Result<(Self, String), String> {
         let brought = brought::embedded();
         if brought.family != place.family {
             return Err(why);
@@ -78,7 +78,7 @@ impl CodeSource {
         Ok((Self::new(place, Origin::Brought(brought, why)), driver))
     }
 
-    fn new(place: Place, origin: Origin) -> Self {
+    fn new(place: RadvPlace, origin: Origin) -> Self {
         Self { place, origin, kept: Mutex::default() }
     }
 

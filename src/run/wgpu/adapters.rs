@@ -14,7 +14,7 @@ use crate::record::Backend;
 use crate::run::back_end::{Listed, Listing};
 
 /// An adapter, and the device that it gave where it is not left out.
-pub(super) struct Found {
+pub(super) struct FoundAdapter {
     pub(super) listed: Listed,
     pub(super) device: Option<WgpuDevice>,
 }
@@ -31,20 +31,21 @@ pub(super) fn instance() -> Instance {
 }
 
 /// What is listed of adapters.
-pub(super) fn listing(found: &[Found]) -> Listing {
+pub(super) fn listing(found: &[FoundAdapter]) -> Listing {
     let devices = found.iter().map(|adapter| adapter.listed.clone()).collect();
     Listing { devices, compiles: true, ..Listing::default() }
 }
 
 /// The adapter numbered `number`, with its device.
-pub(super) fn select(found: Vec<Found>, number: usize) -> Option<(Listed, WgpuDevice)> {
+pub(super) fn select(found: Vec<FoundAdapter>, number: usize) -> Option<(Listed, WgpuDevice)> {
     let id = Some(format!("wgpu:{number}"));
-    let Found { listed, device } = found.into_iter().find(|adapter| adapter.listed.id == id)?;
+    let FoundAdapter { listed, device } =
+        found.into_iter().find(|adapter| adapter.listed.id == id)?;
     Some((listed, device?))
 }
 
 /// All adapters; `notice` is called before each is opened.
-pub(super) fn enumerate(notice: &mut dyn FnMut()) -> Vec<Found> {
+pub(super) fn enumerate(notice: &mut dyn FnMut()) -> Vec<FoundAdapter> {
     let wanted = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
     let all = Backends::from_env().unwrap_or(Backends::all());
     let mut seen = BTreeSet::new();
@@ -78,7 +79,7 @@ pub(super) fn enumerate(notice: &mut dyn FnMut()) -> Vec<Found> {
             cpu_driver: info.device_type == DeviceType::Cpu,
             left_out,
         };
-        found.push(Found { listed, device });
+        found.push(FoundAdapter { listed, device });
     }
     found
 }

@@ -5,7 +5,7 @@
 
 use wgpu::{DeviceType, Features};
 
-use super::adapters::{self, Found};
+use super::adapters::{self, FoundAdapter};
 use super::gpu::WgpuDevice;
 use crate::record::{Device, DeviceKind, Gives};
 use crate::run::back_end::{Listing, OpenListed, OpenOptions, WarmUpRule, number};
@@ -44,7 +44,7 @@ impl WgpuRunner {
 
     /// As [`WgpuRunner::open`], of adapters that were found, and lets go of the others.
     fn open_among(
-        found: Vec<Found>,
+        found: Vec<FoundAdapter>,
         number: usize,
         calibrate: Option<WarmUpRule>,
     ) -> Result<Self, RunError> {

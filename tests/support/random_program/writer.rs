@@ -24,7 +24,7 @@ enum Function {
 
 /// Where the next statement stands.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct StatementPlace {
     function: Function,
     depth: u32,
     /// Whether `break` has a loop or switch to leave.
@@ -116,7 +116,7 @@ impl Writer {
         for (index, (function, head, room, iterations)) in functions.into_iter().enumerate() {
             (self.room, self.iterations, self.calls) = (room, iterations, 1);
             let opening = format!("{head}\nvar a = i;\nvar b = *p;\n{VARIABLES}");
-            let place = Place {
+            let place = StatementPlace {
                 function,
                 depth: 0,
                 breaks: false,
@@ -140,7 +140,7 @@ impl Writer {
 
     /// The entry point: uniform flow with barriers first, then a part that may return early.
     fn entry_body(&mut self, bodies: u32) -> Vec<Statement> {
-        let place = Place {
+        let place = StatementPlace {
             function: Function::Entry,
             depth: 0,
             breaks: false,
@@ -165,7 +165,7 @@ impl Writer {
         }
         // The functions are in the program only where somebody calls them.
         body.push(self.call(place));
-        let place = Place { returns: true, ..place };
+        let place = StatementPlace { returns: true, ..place };
         while self.bodies < bodies {
             self.room = 4;
             body.extend(self.body(place, 3));
@@ -174,16 +174,16 @@ impl Writer {
     }
 
     /// One to `count` statements.
-    fn body(&mut self, place: Place, count: u64) -> Vec<Statement> {
+    fn body(&mut self, place: StatementPlace, count: u64) -> Vec<Statement> {
         (0..1 + self.choose(count)).map(|_| self.statement(place)).collect()
     }
 
-    fn arm(&mut self, place: Place) -> Piece {
+    fn arm(&mut self, place: StatementPlace) -> Piece {
         self.bodies += 1;
-        Piece::Body(self.body(Place { depth: place.depth + 1, ..place }, 2))
+        Piece::Body(self.body(StatementPlace { depth: place.depth + 1, ..place }, 2))
     }
 
-    fn statement(&mut self, place: Place) -> Statement {
+    fn statement(&mut self, place: StatementPlace) -> Statement {
         if place.depth > 4 || self.room == 0 {
             return self.assign();
         }
@@ -256,7 +256,7 @@ impl Writer {
 
     /// What one workgroup hands on to the next, through the lower bits of a word whose upper ones say whose turn it
     /// is.
-    fn hand_on(&mut self, place: Place) -> Statement {
+    fn hand_on(&mut self, place: StatementPlace) -> Statement {
         let value = self.value();
         let next = format!("((group + 1u) << 24u) | ((handed * 5u + {value}) & 0xffffffu)");
         let (form, text) = match self.choose(3) {
@@ -356,7 +356,7 @@ impl Writer {
         self.line("assignment", text)
     }
 
-    fn branch(&mut self, place: Place) -> Statement {
+    fn branch(&mut self, place: StatementPlace) -> Statement {
         let condition = self.condition();
         let forms = std::mem::take(&mut self.noted);
         let mut pieces = vec![Piece::Text(format!("if {condition} {{")), self.arm(place)];
@@ -379,10 +379,10 @@ impl Writer {
         self.statement_of(form, pieces)
     }
 
-    fn switch(&mut self, place: Place) -> Statement {
+    fn switch(&mut self, place: StatementPlace) -> Statement {
         let selector = self.value();
         let signed = self.choose(3) == 0;
-        let place = Place { breaks: true, ..place };
+        let place = StatementPlace { breaks: true, ..place };
         let head = if signed {
             format!("switch i32({selector} % 6u) - 2 {{")
         } else {
@@ -415,7 +415,7 @@ impl Writer {
     }
 
     /// A loop, where its iterations still fit.
-    fn repeat(&mut self, place: Place) -> Statement {
+    fn repeat(&mut self, place: StatementPlace) -> Statement {
         let trips = 1 + self.choose(3);
         // Two more from `% 3u`, and a last look at the condition.
         let iterations = place.visits * (trips + 3);
@@ -423,7 +423,7 @@ impl Writer {
             return self.assign();
         }
         self.iterations -= iterations;
-        let place = Place { breaks: true, continues: true, visits: iterations, ..place };
+        let place = StatementPlace { breaks: true, continues: true, visits: iterations, ..place };
         let k = self.name('k');
         let bound = ["i", "b", "a", "lane_of_workgroup"][self.pick(4)];
         let limit = self.name('n');
@@ -505,7 +505,7 @@ impl Writer {
     }
 
     /// An `if` that leaves a loop, a switch or the function.
-    fn leave(&mut self, place: Place) -> Statement {
+    fn leave(&mut self, place: StatementPlace) -> Statement {
         let condition = self.condition();
         let (form, way) = match self.choose(4) {
             0 | 1 if place.breaks => ("break", "    break;\n}"),
@@ -526,7 +526,7 @@ impl Writer {
         self.statement_of(form, pieces)
     }
 
-    fn call(&mut self, place: Place) -> Statement {
+    fn call(&mut self, place: StatementPlace) -> Statement {
         let value = self.value();
         let (name, cost) = match (place.function, self.choose(3)) {
             (Function::Inner, _) => return self.assign(),
@@ -600,7 +600,7 @@ impl Writer {
     }
 
     /// Barriers around an exchange through workgroup memory, sometimes in a loop of all.
-    fn exchange(&mut self, place: Place) -> Statement {
+    fn exchange(&mut self, place: StatementPlace) -> Statement {
         let shift = 1 + self.choose(30);
         let text = format!(
             "words[lane_of_workgroup] = a + b;\nworkgroupBarrier();\n\
@@ -610,7 +610,7 @@ impl Writer {
             return self.line("barriers", text);
         }
         let k = self.name('k');
-        let inside = Place { visits: 2, ..place };
+        let inside = StatementPlace { visits: 2, ..place };
         let pieces = vec![
             Piece::Text(format!("for (var {k} = 0u; {k} < 2u; {k}++) {{")),
             self.arm(inside),

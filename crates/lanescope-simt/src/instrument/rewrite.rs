@@ -56,7 +56,7 @@ pub(super) fn rewrite(
 
 /// What `break` leaves.
 #[derive(Clone, Copy, Debug)]
-enum Frame {
+enum BreakFrame {
     /// A switch, or a loop as it was.
     Plain,
     /// A loop in stretches, and its variable that says whether the lane is done.
@@ -78,7 +78,7 @@ struct Rewriter<'a> {
     expressions: &'a mut Arena<Expression>,
     locals: &'a mut Arena<LocalVariable>,
     /// Loops and switches around the place at hand, innermost last.
-    frames: Vec<Frame>,
+    frames: Vec<BreakFrame>,
     returned: Option<Returned>,
 }
 
@@ -101,7 +101,7 @@ impl Rewriter<'_> {
                     block.push(Statement::If { condition, accept, reject }, span);
                 }
                 Node::Switch { selector, ref cases, span } => {
-                    self.frames.push(Frame::Plain);
+                    self.frames.push(BreakFrame::Plain);
                     let cases = cases
                         .iter()
                         .zip(nested)
@@ -119,7 +119,7 @@ impl Rewriter<'_> {
                     match planned.stretches[index] {
                         Some(id) => self.stretches(id, node, nested, &mut block),
                         None => {
-                            self.frames.push(Frame::Plain);
+                            self.frames.push(BreakFrame::Plain);
                             let [body, continuing] = self.two(node, nested);
                             self.frames.pop();
                             block.push(Statement::Loop { body, continuing, break_if }, span);
@@ -163,7 +163,7 @@ impl Rewriter<'_> {
         let bit = globals.vars[bit.0];
         let done = self.local(format!("lanescope_done_{}", id.0), types.bool);
 
-        self.frames.push(Frame::Stretches(id, done));
+        self.frames.push(BreakFrame::Stretches(id, done));
         let [body, mut continuing] = self.two(node, nested);
         self.frames.pop();
         let mut builder = self.builder();
@@ -209,7 +209,7 @@ impl Rewriter<'_> {
         let CounterContext { globals, plan, .. } = self.context;
         let frame = self.frames.last().copied();
         let mut builder = self.builder();
-        if let Some(Frame::Stretches(id, done)) = frame {
+        if let Some(BreakFrame::Stretches(id, done)) = frame {
             let around = &plan.loops[id.0];
             if let (Some(bit), Some(left)) = (around.bit, around.left) {
                 let now = builder.load(globals.vars[bit.0]);
@@ -226,7 +226,7 @@ impl Rewriter<'_> {
 
     /// Whether the place at hand lies in a loop in stretches.
     fn in_stretches(&self) -> bool {
-        self.frames.iter().any(|frame| matches!(frame, Frame::Stretches(..)))
+        self.frames.iter().any(|frame| matches!(frame, BreakFrame::Stretches(..)))
     }
 
     /// The function's note of who returned.
@@ -306,7 +306,7 @@ impl Rewriter<'_> {
                 let (arguments, result) = (arguments.clone(), *result);
                 block.push(Statement::Call { function, arguments, result }, span);
             }
-            Statement::Break if matches!(self.frames.last(), Some(Frame::Stretches(..))) => {
+            Statement::Break if matches!(self.frames.last(), Some(BreakFrame::Stretches(..))) => {
                 block = self.leave();
             }
             Statement::Return { value } if self.in_stretches() => {

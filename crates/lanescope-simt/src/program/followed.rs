@@ -90,7 +90,7 @@ fn build_graph<'a>(module: &'a Module, structure: &'a Structure, text: &'a Text)
     let mut graph = Graph::new(module, &functions);
     for (index, (function, body)) in functions.iter().enumerate() {
         let (loops, stored) = (Vec::new(), BTreeMap::new());
-        Walk { graph: &mut graph, text, index, function, loops, stored }.function(body);
+        FunctionWalk { graph: &mut graph, text, index, function, loops, stored }.function(body);
     }
     graph
 }
@@ -400,7 +400,7 @@ impl Seen {
 }
 
 /// A walk over one function.
-struct Walk<'g, 'a> {
+struct FunctionWalk<'g, 'a> {
     graph: &'g mut Graph<'a>,
     text: &'a Text,
     index: usize,
@@ -411,7 +411,7 @@ struct Walk<'g, 'a> {
     stored: BTreeMap<Handle<LocalVariable>, Vec<Handle<Expression>>>,
 }
 
-impl Walk<'_, '_> {
+impl FunctionWalk<'_, '_> {
     fn function(&mut self, body: &Body) {
         for (handle, expression) in self.function.expressions.iter() {
             let result = self.graph.value(self.index, handle);

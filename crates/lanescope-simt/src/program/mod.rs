@@ -59,7 +59,7 @@ pub use parsed::{Binding, Parsed, Program};
 pub(crate) use portable::ignore_uniformity;
 pub use portable::{Portable, portable};
 pub use reflect::{BindingAccess, Interface, Resource};
-pub use source::{Location, OPERATORS_MAX, Part, Text};
+pub use source::{Location, OPERATORS_MAX, SourcePart, Text};
 pub use spirv::read_spirv;
 pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
 pub use validate::{array_length, catch_panic, guard, panic_is_caught, validate};

@@ -36,12 +36,12 @@ pub struct Text {
     /// The offset of the keyword `fn` of each function.
     functions: BTreeMap<String, usize>,
     /// The files that it consists of, where there is more to say than `file`.
-    parts: Vec<Part>,
+    parts: Vec<SourcePart>,
 }
 
 /// A file that is part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct SourcePart {
     /// Its name.
     pub name: String,
     /// The line of the text in which it begins, from 1.
@@ -93,12 +93,12 @@ impl Text {
     }
 
     /// The same text, of which the files are known that it consists of, in order.
-    pub(super) fn with_parts(self, parts: Vec<Part>) -> Self {
+    pub(super) fn with_parts(self, parts: Vec<SourcePart>) -> Self {
         Self { parts, ..self }
     }
 
     /// The files that it consists of; none where it is one file.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[SourcePart] {
         &self.parts
     }
 

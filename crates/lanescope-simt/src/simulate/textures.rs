@@ -104,7 +104,7 @@ pub(super) fn texture<const N: usize>(
     let Some(texels) = Texels::new(context, op.root) else { return Ok(()) };
     match op.action {
         TextureAction::Load { dst, parts, level, sample } => {
-            let mut found = Found::new();
+            let mut found = AccessedTexels::new();
             let file = &mut strand.registers;
             for_each_lane(exec, |lane| {
                 let texel = texel(file, op, &texels, lane, [level, sample]);
@@ -117,7 +117,7 @@ pub(super) fn texture<const N: usize>(
             found.tell(strand, around, exec, op, &texels, (Touch::Read, AccessKind::Load))
         }
         TextureAction::Store { src, parts } => {
-            let mut found = Found::new();
+            let mut found = AccessedTexels::new();
             let file = &strand.registers;
             for_each_lane(exec, |lane| {
                 let texel = texel(file, op, &texels, lane, [None, None]);
@@ -129,7 +129,7 @@ pub(super) fn texture<const N: usize>(
             found.tell(strand, around, exec, op, &texels, (Touch::Write, AccessKind::Store))
         }
         TextureAction::Atomic { change, value, compare, touch } => {
-            let mut found = Found::new();
+            let mut found = AccessedTexels::new();
             let file = &strand.registers;
             let wide = matches!(change, Change::Wide(_));
             let guard = wide.then(|| context.lock.lock().unwrap_or_else(PoisonError::into_inner));
@@ -228,12 +228,12 @@ fn get<const N: usize>(file: &[[u32; N]], src: Reg, parts: TexelParts, lane: usi
 }
 
 /// The texels that the lanes of a subgroup access with one operation.
-struct Found<const N: usize> {
+struct AccessedTexels<const N: usize> {
     valid: Mask,
     texels: [usize; N],
 }
 
-impl<const N: usize> Found<N> {
+impl<const N: usize> AccessedTexels<N> {
     fn new() -> Self {
         Self { valid: 0, texels: [0; N] }
     }
@@ -331,7 +331,7 @@ fn sample<const N: usize>(
     let context = around.context;
     let looked_at = around.observer.is_some();
     // The texels of each lane, one list for each place in the order of reading.
-    let touched: RefCell<Vec<Found<N>>> = RefCell::default();
+    let touched: RefCell<Vec<AccessedTexels<N>>> = RefCell::default();
     let file = &mut strand.registers;
     for_each_lane(exec, |lane| {
         let count = RefCell::new(0);
@@ -340,7 +340,7 @@ fn sample<const N: usize>(
                 let mut touched = touched.borrow_mut();
                 let mut count = count.borrow_mut();
                 if touched.len() <= *count {
-                    touched.push(Found::new());
+                    touched.push(AccessedTexels::new());
                 }
                 touched[*count].note(lane, Some(texel));
                 *count += 1;

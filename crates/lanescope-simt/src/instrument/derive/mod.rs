@@ -46,7 +46,7 @@ use super::plan::{
     Bits, CounterAction, CounterPlan, Fold, Form, Item, Loop, LoopId, Planned, Reading, Reduction,
 };
 use crate::program::{Body, Program};
-use shape::{Shape, call_sites};
+use shape::{ProgramShape, call_sites};
 
 /// Makes the plan; at most `registers_max` private variables, the rest counts in memory. `light`
 /// says that what is added at the end needs no carry.
@@ -127,7 +127,7 @@ struct Planner<'a> {
     program: &'a Program,
     /// naga's functions, by number, and the entry point's behind them.
     functions: Vec<&'a naga::Function>,
-    shape: Shape,
+    shape: ProgramShape,
     sites: BTreeMap<usize, usize>,
     plan: CounterPlan,
     classes: Vec<Known>,
@@ -155,7 +155,7 @@ impl<'a> Planner<'a> {
         Self {
             program,
             functions,
-            shape: Shape::new(program),
+            shape: ProgramShape::new(program),
             sites: call_sites(program),
             plan: CounterPlan { derived: true, light, ..CounterPlan::default() },
             classes: Vec::new(),

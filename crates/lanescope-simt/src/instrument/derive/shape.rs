@@ -26,13 +26,13 @@ impl Survey {
 }
 
 /// What is known of every function.
-pub(super) struct Shape {
+pub(super) struct ProgramShape {
     /// Classes of the functions' constructs, the entry point last.
     pub(super) classes: Vec<Classes>,
     functions: Vec<Survey>,
 }
 
-impl Shape {
+impl ProgramShape {
     pub(super) fn new(program: &Program) -> Self {
         let structure = program.structure();
         let classes = classes(program.module(), structure);

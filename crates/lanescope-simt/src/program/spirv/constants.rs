@@ -43,7 +43,7 @@ pub(super) enum Unfit {
     /// The module is broken.
     Broken(Broken),
     /// A constant is worked out by an operation that is not known here.
-    Operation(Op, Option<super::words::Place>),
+    Operation(Op, Option<super::words::FilePlace>),
 }
 
 impl From<Broken> for Unfit {
@@ -115,13 +115,13 @@ pub(super) fn freeze(
         let (ty, id) = (instruction.word(0), instruction.word(1));
         let chosen = numbers.get(&id).and_then(|number| given.get(number)).copied();
         let value = match value_of(&instruction, chosen, types, &values)? {
-            Found::Value(value) => value,
-            Found::TooLarge => {
+            ConstantValue::Value(value) => value,
+            ConstantValue::TooLarge => {
                 instruction.op = Op::ConstantComposite;
                 kept.push(instruction);
                 continue;
             }
-            Found::None => {
+            ConstantValue::None => {
                 let special = instruction.op == Op::Decorate
                     && instruction.word(1) == Decoration::SpecId as u32;
                 if !special {
@@ -160,7 +160,7 @@ pub(super) fn freeze(
 }
 
 /// What an instruction holds.
-enum Found {
+enum ConstantValue {
     /// A value.
     Value(Value),
     /// More than is looked at.
@@ -175,9 +175,9 @@ fn value_of(
     chosen: Option<f64>,
     types: &BTreeMap<u32, Type>,
     values: &BTreeMap<u32, Value>,
-) -> Result<Found, Unfit> {
+) -> Result<ConstantValue, Unfit> {
     let ty = instruction.word(0);
-    Ok(Found::Value(match instruction.op {
+    Ok(ConstantValue::Value(match instruction.op {
         Op::ConstantTrue | Op::SpecConstantTrue => Value::Bool(chosen.is_none_or(|v| v != 0.0)),
         Op::ConstantFalse | Op::SpecConstantFalse => Value::Bool(chosen.is_some_and(|v| v != 0.0)),
         Op::Constant | Op::SpecConstant => {
@@ -191,7 +191,7 @@ fn value_of(
             let parts = instruction.words.get(2..).unwrap_or_default();
             let sizes = parts.iter().map(|id| values.get(id).map_or(COMPOSITE_MAX, size));
             if sizes.fold(0, usize::saturating_add) > COMPOSITE_MAX {
-                return Ok(Found::TooLarge);
+                return Ok(ConstantValue::TooLarge);
             }
             let part = |id: &u32| values.get(id).cloned().unwrap_or(Value::Null);
             Value::Composite(parts.iter().map(part).collect())
@@ -203,7 +203,7 @@ fn value_of(
             let worked = work_out(op, ty, operands, values, types);
             worked.ok_or(Unfit::Operation(op, instruction.place))?
         }
-        _ => return Ok(Found::None),
+        _ => return Ok(ConstantValue::None),
     }))
 }
 

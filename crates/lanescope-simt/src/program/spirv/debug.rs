@@ -1,7 +1,7 @@
 //! What a module says of its source: files, texts, lines, names.
 //!
 //! Input: the instructions as they were read. Output: the same without what is about debugging alone,
-//! each with its [`Place`], and the files. Two ways of saying it are read: `OpLine`
+//! each with its [`FilePlace`], and the files. Two ways of saying it are read: `OpLine`
 //! with `OpSource` (glslang `-g`, DXC `-Zi`), and the instruction set `NonSemantic.Shader.DebugInfo.100`
 //! (glslang `-gVS`, DXC `-fspv-debug=vulkan-with-source`, Slang `-g`), numbers by its specification.
 //!
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use spirv::Op;
 
-use super::words::{Instruction, Instructions, Place};
+use super::words::{FilePlace, Instruction, Instructions};
 use crate::binary::SourceFile;
 
 /// What instruction sets without meaning begin with.
@@ -96,7 +96,7 @@ enum Seen {
     /// About debugging alone.
     Debug,
     /// A line from here on, or none.
-    Line(Option<Place>),
+    Line(Option<FilePlace>),
 }
 
 /// What has been read so far.
@@ -141,7 +141,7 @@ impl Reader {
             }
             Op::Line => {
                 let (file, line, column) = (self.file(word(0)), word(1), word(2));
-                Seen::Line((line > 0).then_some(Place { file, line, column }))
+                Seen::Line((line > 0).then_some(FilePlace { file, line, column }))
             }
             Op::NoLine => Seen::Line(None),
             Op::ExtInstImport => {
@@ -183,7 +183,7 @@ impl Reader {
                 let number = |id: u32| self.integers.get(&id).copied().unwrap_or(0);
                 let (line, column) = (number(word(5)), number(word(7)));
                 let file = self.by_id.get(&word(4)).copied();
-                let place = file.map(|file| Place { file, line, column });
+                let place = file.map(|file| FilePlace { file, line, column });
                 Seen::Line(place.filter(|place| place.line > 0))
             }
             DEBUG_NO_LINE => Seen::Line(None),

@@ -33,14 +33,14 @@ use spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, ImageFormat, 
 use super::error::ProgramError;
 use super::overrides::{Origin, Override, OverrideKind, Overrides, Special};
 use super::parsed::Parsed;
-use super::source::{OPERATORS_MAX, Part, Text};
+use super::source::{OPERATORS_MAX, SourcePart, Text};
 use super::validate::{guard, validate};
 use crate::binary::{MAGIC, SourceFile, SpirV};
 use crate::units::text::{listed, number};
 use constants::{Unfit, Value};
 use debug::Debug;
 use spans::{FunctionPlace, Places};
-use words::{Broken, Instructions, Place, Type};
+use words::{Broken, FilePlace, Instructions, Type};
 
 /// How deep branches and loops may be nested.
 const NESTED_MAX: usize = 250;
@@ -238,10 +238,10 @@ impl<'a> Shown<'a> {
                 all.push_str(&format!("\n// {}\n", source.name));
             }
             let first_line = u32::try_from(all.matches('\n').count() + 1).unwrap_or(u32::MAX);
-            parts.push(Part { name: source.name.clone(), first_line });
+            parts.push(SourcePart { name: source.name.clone(), first_line });
             all.push_str(text);
         }
-        let part = |name: &String| parts.iter().position(|part: &Part| part.name == *name);
+        let part = |name: &String| parts.iter().position(|part: &SourcePart| part.name == *name);
         let indices = nothing.names.iter().map(part).collect();
         let main = parts.first().map_or(file, |part| part.name.as_str()).to_owned();
         let text = Text::new(if main.is_empty() { file } else { &main }, &all);
@@ -249,7 +249,7 @@ impl<'a> Shown<'a> {
     }
 
     /// The span of a place: its line, from its column on.
-    fn span(&self, place: Place) -> Option<Span> {
+    fn span(&self, place: FilePlace) -> Option<Span> {
         let text = self.text.as_ref()?;
         let part = (*self.parts.get(place.file)?)?;
         let range = text.line_of_part(part, place.line, place.column)?;
@@ -285,7 +285,7 @@ impl<'a> Shown<'a> {
     }
 
     /// The refusal of something at a place.
-    fn unread(&self, place: Option<Place>, what: &str) -> ProgramError {
+    fn unread(&self, place: Option<FilePlace>, what: &str) -> ProgramError {
         let name = place.and_then(|place| self.names.get(place.file)).filter(|n| !n.is_empty());
         ProgramError::Unread {
             file: name.map_or(self.file, String::as_str).to_owned(),

@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use spirv::{BuiltIn, Decoration, GlslStd450Op as GLOp, ImageOperands, Op, StorageClass};
 
 use super::constants::{Value, work_out};
-use super::words::{Broken, Instruction, Instructions, Place, Type};
+use super::words::{Broken, FilePlace, Instruction, Instructions, Type};
 
 /// An image that is not stored to, in `OpTypeImage`.
 const SAMPLED_IMAGE: u32 = 1;
@@ -89,7 +89,7 @@ struct Rewriter<'a> {
     decorated: Vec<Instruction>,
     /// Variables to add to the interface of each entry point.
     interface: Vec<u32>,
-    place: Option<Place>,
+    place: Option<FilePlace>,
     /// Whether the masks are to be set at the first instruction that is no variable.
     sets_masks: bool,
 }

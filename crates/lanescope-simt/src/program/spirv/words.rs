@@ -17,7 +17,7 @@ pub(super) const TYPES_NESTED_MAX: u32 = 255;
 
 /// A place in a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FilePlace {
     /// Which of the module's files.
     pub(super) file: usize,
     /// Line, from 1.
@@ -34,7 +34,7 @@ pub(super) struct Instruction {
     /// Its words behind the first.
     pub(super) words: Vec<u32>,
     /// Where its source stands.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<FilePlace>,
 }
 
 /// A module.
@@ -289,7 +289,7 @@ impl Instructions {
 
     /// The offset in bytes at which naga says that each instruction begins, from which on its place
     /// holds. naga's reader does not count the words that it takes as a list.
-    pub(super) fn offsets(&self) -> Vec<(usize, Option<Place>)> {
+    pub(super) fn offsets(&self) -> Vec<(usize, Option<FilePlace>)> {
         let mut at = HEADER * 4;
         let begin = |instruction: &Instruction| {
             let start = at;

@@ -79,7 +79,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
 fn put(function: &mut Function, lines: &[Line<'_>]) {
     let mut expressions = Arena::new();
     let mut block = std::mem::take(&mut function.body);
-    let mut walk = Walk { lines, at: 1, found: Vec::new() };
+    let mut walk = LineWalk { lines, at: 1, found: Vec::new() };
     walk.block(&mut block, &function.expressions);
     function.body = block;
     let mut spans = vec![Span::UNDEFINED; function.expressions.len()];
@@ -93,14 +93,14 @@ fn put(function: &mut Function, lines: &[Line<'_>]) {
 }
 
 /// A walk along the lines of a function, in the order of its statements.
-struct Walk<'a> {
+struct LineWalk<'a> {
     lines: &'a [Line<'a>],
     /// The next line.
     at: usize,
     found: Vec<(Handle<Expression>, Span)>,
 }
 
-impl Walk<'_> {
+impl LineWalk<'_> {
     /// The next line that is what is looked for; the walk goes on behind it.
     fn next(&mut self, is: impl Fn(&str) -> bool) -> Span {
         let ahead = self.lines.get(self.at..).unwrap_or_default();

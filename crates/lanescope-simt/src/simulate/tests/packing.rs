@@ -57,8 +57,8 @@ fn floats_are_packed() {
 fn integers_are_packed() {
     let values = [0_i32, 1, -1, 127, 128, -129, 300, i32::MIN];
     let input = values.map(i32::cast_unsigned);
-    type Part = fn(i32) -> i64;
-    let cases: [(&str, &str, Part); 4] = [
+    type PackedPart = fn(i32) -> i64;
+    let cases: [(&str, &str, PackedPart); 4] = [
         ("i32", "pack4xI8(vec4(a, b, c, d))", i64::from),
         ("i32", "pack4xI8Clamp(vec4(a, b, c, d))", |v| i64::from(v.clamp(-128, 127))),
         ("u32", "pack4xU8(vec4(a, b, c, d))", i64::from),
