@@ -589,7 +589,7 @@ fn depend(made_up: &[&MadeUp]) -> String {
     format!("{line} {} of the shader {depend}", numbers.join(", "))
 }
 
-/// Whether a branch or a number of turns follows contents that were made up.
+/// Whether a branch or a trip count follows contents that were made up.
 pub(super) fn decides(made_up: &[MadeUp]) -> bool {
     made_up.iter().any(|buffer| !buffer.conditions.is_empty())
 }

@@ -7,11 +7,11 @@
 //!
 //! | outcome | how it is told |
 //! |---|---|
-//! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there, in a loop of the code, or that a loop of the code turns nearly as often as, with nearly as many lanes, where instructions have no lines |
+//! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there, in a loop of the code, or that a loop of the code iterates nearly as often as, with nearly as many lanes, where instructions have no lines |
 //! | `skipped` | they are there, lanes are masked, and a branch leads over them where none is left; of NVIDIA's code a branch of which counts show that a warp parts at it |
 //! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off; or most of what stands on its lines is predicated off in some lanes; no loop is |
 //! | `flattened` | none are there, and where what surrounds it ran, or on the construct's lines, there are selects, or what is predicated overwrites what every lane has; no loop is |
-//! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or it stands in copies: what is on its lines is in no loop of the code, or in one that turns fewer times |
+//! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or it stands in copies: what is on its lines is in no loop of the code, or in one that iterates fewer times |
 //! | `folded` | none ran as it did, and there is no select either |
 //! | `merged` | it ran as often and with as many lanes as what surrounds it, or as another arm, so that counts do not tell them apart: neither is said to be in the code where either could be |
 //!
@@ -81,8 +81,8 @@ struct UnitWalk<'a> {
     walked: Vec<usize>,
 }
 
-/// A loop of the code turns as often as that of the source where it lacks at most one turn of so many.
-const TURNS_ALIKE: u64 = 20;
+/// A loop of the code iterates as often as that of the source where it lacks at most one iteration of so many.
+const ITERATIONS_ALIKE: u64 = 20;
 
 /// How deep calls may be nested; WGSL has no recursion.
 const DEPTH_MAX: usize = 256;
@@ -387,7 +387,7 @@ impl Compared<'_> {
         let surroundings = self.around(enclosure, &units);
         let around = surroundings.filter(|around| around.exact).map(|around| around.ran);
         let is_loop = enclosure.part == ConstructPart::LoopBody;
-        if is_loop && let Some(outcome) = self.turns(enclosure, blocks, around) {
+        if is_loop && let Some(outcome) = self.loop_outcome(enclosure, blocks, around) {
             return outcome;
         }
         let there = |at: &usize| {
@@ -402,8 +402,8 @@ impl Compared<'_> {
             let those: Vec<usize> = (0..self.steps.len()).filter(of_arm).collect();
             if is_loop {
                 let loops = self.loops();
-                let turns = those.iter().any(|at| innermost(&loops, *at).is_some());
-                return if turns { ArmOutcome::Kept } else { ArmOutcome::Unrolled };
+                let iterates = those.iter().any(|at| innermost(&loops, *at).is_some());
+                return if iterates { ArmOutcome::Kept } else { ArmOutcome::Unrolled };
             }
             if let Some(guard) =
                 self.guard_of_arm(&those, &self.direct(enclosure, blocks).collect())
@@ -461,8 +461,8 @@ impl Compared<'_> {
     }
 
     /// What became of a loop, by where the instructions on lines of its own stand: in loops of the code whose first
-    /// instruction ran as often as the loop turned, or fewer times, each for several turns at once.
-    fn turns(
+    /// instruction ran as often as the loop iterated, or fewer times, each for several iterations at once.
+    fn loop_outcome(
         &self,
         enclosure: &Enclosure,
         blocks: &[usize],
@@ -470,7 +470,7 @@ impl Compared<'_> {
     ) -> Option<ArmOutcome> {
         let own_steps = self.own_steps(enclosure, blocks);
         let head = self.blocks[self.direct(enclosure, blocks).next()?].ran;
-        // A loop of one turn for all that reach it is told by nothing.
+        // A loop of one iteration for all that reach it is told by nothing.
         if own_steps.is_empty() || Some(head) == around {
             return None;
         }
@@ -478,18 +478,19 @@ impl Compared<'_> {
         loops.retain(|(_, from)| self.steps[*from].ran.0 > 0 && self.steps[*from].on > 0);
         let standing: BTreeSet<(usize, usize)> =
             own_steps.iter().filter_map(|at| innermost(&loops, *at)).collect();
-        let turned: u64 = standing.iter().map(|(first, _)| self.steps[*first].ran.0).sum();
+        let iterated: u64 = standing.iter().map(|(first, _)| self.steps[*first].ran.0).sum();
         // The head runs once more for all that leave there.
-        let turns = head.0.saturating_sub(around.map_or(0, |around| around.0));
-        let kept = turned > 0 && turns * TURNS_ALIKE <= turned * (TURNS_ALIKE + 1);
+        let iterations = head.0.saturating_sub(around.map_or(0, |around| around.0));
+        let kept =
+            iterated > 0 && iterations * ITERATIONS_ALIKE <= iterated * (ITERATIONS_ALIKE + 1);
         Some(if kept { ArmOutcome::Kept } else { ArmOutcome::Unrolled })
     }
 
-    /// Whether a loop of the code turns about as often as one of which these units are, with about as many lanes, and has
+    /// Whether a loop of the code iterates about as often as one of which these units are, with about as many lanes, and has
     /// no instruction of another block: where floating point is rounded otherwise, no count is the same.
-    fn turns_nearly(&self, ran: &[usize]) -> bool {
+    fn iterates_nearly(&self, ran: &[usize]) -> bool {
         let Some(head) = ran.iter().map(|at| self.units[*at].ran).max() else { return false };
-        let near = |a: u64, b: u64| a.abs_diff(b) * TURNS_ALIKE <= a.max(b);
+        let near = |a: u64, b: u64| a.abs_diff(b) * ITERATIONS_ALIKE <= a.max(b);
         let is_own =
             |at: usize| self.matching.instructions[at].is_none_or(|unit| ran.contains(&unit));
         self.loops().iter().any(|(first, last)| {
@@ -732,10 +733,10 @@ impl Compared<'_> {
         let working: Vec<usize> =
             ran.iter().copied().filter(|at| self.operations(*at) > 0).collect();
         let is_loop = enclosure.part == ConstructPart::LoopBody;
-        if is_loop && !self.is_lined() && self.turns_nearly(ran) {
+        if is_loop && !self.is_lined() && self.iterates_nearly(ran) {
             return ArmOutcome::Kept;
         }
-        // A loop's ways out may run as what surrounds it does, whatever became of its turns.
+        // A loop's ways out may run as what surrounds it does, whatever became of its iterations.
         let all_merged = !working.is_empty() && working.iter().all(merged);
         if all_merged || (!is_loop && ran.iter().any(merged)) {
             return if !is_loop && self.are_off(steps) {

@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_block_is_not_what_an_unrolled_loop_of_another_arm_left() {
-        // An arm that is a loop of 20 turns, which is left without an operation, and another arm of as many lanes.
+        // An arm that is a loop of 20 iterations, which is left without an operation, and another arm of as many lanes.
         let blocks = ran(&[(4, 128), (84, 1344), (80, 1280), (4, 64), (4, 64), (4, 128)]);
         let code = ran(&[(4, 128), (4, 64), (4, 128)]);
         let arm = |block: usize| [0, 1, 1, 1, 2, 0][block];

@@ -324,7 +324,7 @@ mod tests {
             ("@P0 BRA 0x20", 20, ran(10)),
         ];
         assert_eq!(loop_of(&twice), ArmOutcome::Kept);
-        // Four copies a turn; and copies of which each is behind a test of its own, without a loop.
+        // Four copies an iteration; and copies of which each is behind a test of its own, without a loop.
         let four = ("FFMA R7, R7, R6, R5", 21, ran(10));
         assert_eq!(
             loop_of(&[four, four, four, four, ("@P0 BRA 0x0", 20, ran(10))]),
@@ -332,7 +332,7 @@ mod tests {
         );
         let part = |often: u64| ("FFMA R7, R7, R6, R5", 21, ran(often));
         assert_eq!(loop_of(&[part(19), part(11), part(7), part(2)]), ArmOutcome::Unrolled);
-        // A loop of the code that was never turned is none.
+        // A loop of the code that never iterated is none.
         let never = [part(40), ("@P0 BRA 0x0", 20, [40, 1280, 0])];
         assert_eq!(loop_of(&never), ArmOutcome::Unrolled);
     }

@@ -195,10 +195,10 @@ tags! {
 
     LoopCutOff "loop_cut_off"
     "More lanes came out of the loop on that line than took a way out of it. Either the driver left it \
-     by itself after some number of turns (doctor shows the number), so that outputs, counts and times \
-     are of a shorter loop: lavapipe does so after 65,535 turns of all loops of a subgroup together. Or its compiler left out what stands \
+     by itself after some number of iterations (doctor shows the number), so that outputs, counts and times \
+     are of a shorter loop: lavapipe does so after 65,535 iterations of all loops of a subgroup together. Or its compiler left out what stands \
      on the last way out: lavapipe's takes the length of an array or vector that the loop indexes for \
-     the most turns that it can have, and what a lane does after as many turns, before it leaves, is \
+     the most iterations that it can have, and what a lane does after as many iterations, before it leaves, is \
      not done."
 
     LoopMayBeCutOff "loop_may_be_cut_off"

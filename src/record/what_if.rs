@@ -70,10 +70,10 @@ pub enum Change {
     PackWhatGoesOn,
     /// Invocations that take the same way through a branch equally often become neighbours.
     OrderByBranch,
-    /// Invocations whose loop turns equally often become neighbours.
+    /// Invocations whose loop iterates equally often become neighbours.
     OrderByTripCount,
     /// A loop's body is split at a branch: lanes that come to it wait there while the others go on to
-    /// their next turns, and take it together.
+    /// their next iterations, and take it together.
     SplitLoopBody,
     /// Workgroups have so many invocations.
     WorkgroupSize {

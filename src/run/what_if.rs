@@ -14,7 +14,7 @@
 //!
 //! Where barriers or workgroup memory hold invocations in their workgroups, they change places inside it.
 //! A branch in a loop's body is tried as if the body were split there ([`Postponed`](crate::simulate::Postponed)): lanes
-//! come to it in turns of their own, and take it together.
+//! come to it in iterations of their own, and take it together.
 //!
 //! Besides: workgroups of another size, where the size is no multiple of the width; fewer workgroups,
 //! where the last ones return at once; both arms of a short branch for all lanes.

@@ -65,7 +65,7 @@ fn the_catalogue_is_bounded_and_the_five_patterns_are_exact() {
         }
     }
     assert!(inexact.iter().all(|kernel| !kernel.starts_with("five_patterns/")), "{inexact:?}");
-    // Even lanes in even turns, odd lanes in odd ones: what a lower bound cannot see.
+    // Even lanes in even iterations, odd lanes in odd ones: what a lower bound cannot see.
     assert!(inexact.contains(&"self_test/alternating_if".to_owned()), "{inexact:?}");
 }
 

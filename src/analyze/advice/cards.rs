@@ -198,7 +198,7 @@ fn sentence(change: Change, within: bool) -> String {
              stay about equally long."
         ),
         Change::SplitLoopBody => {
-            "Lanes come here in different turns of the loop: let them turn until each has come here or is \
+            "Lanes come here in different iterations of the loop: let them iterate until each has come here or is \
              done, in a loop of its own, and then take this part together."
                 .to_owned()
         }

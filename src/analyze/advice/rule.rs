@@ -13,7 +13,7 @@ pub enum Rule {
     PackWhatGoesOn,
     /// Invocations that take the same way become neighbours.
     OrderByBranch,
-    /// Invocations whose loop turns equally often become neighbours.
+    /// Invocations whose loop iterates equally often become neighbours.
     OrderByTripCount,
     /// A loop's body is split at a branch, which lanes then take together.
     SplitLoopBody,
@@ -101,8 +101,8 @@ impl Rule {
                  stay about equally long"
             }
             Self::SplitLoopBody => {
-                "lanes come to a branch of a loop in different turns: they wait there while the others go on to \
-                 their next turns, and take it together"
+                "lanes come to a branch of a loop in different iterations: they wait there while the others go on to \
+                 their next iterations, and take it together"
             }
             Self::WorkgroupSize => "the workgroup's size is no multiple of the width",
             Self::FewerWorkgroups => "all invocations of the last workgroups return at once",

@@ -87,9 +87,13 @@ fn ordering_by_trips_saves_what_sorted_data_save() {
     let edited = simulated(&text, Fill::Words(sorted.clone()), 16, &[32]);
     assert_eq!(cards[0].saved_alone, operations(&run) - operations(&edited));
     assert_eq!(cards[0].saved_operations, cards[0].saved_alone);
-    // By hand: turns of a subgroup are the most of its lanes.
-    let turns = largest_by_subgroup(&words) - largest_by_subgroup(&sorted);
-    assert_eq!(cards[0].saved_alone % turns, 0, "{turns} turns of the loop are saved");
+    // By hand: iterations of a subgroup are the most of its lanes.
+    let iterations = largest_by_subgroup(&words) - largest_by_subgroup(&sorted);
+    assert_eq!(
+        cards[0].saved_alone % iterations,
+        0,
+        "{iterations} iterations of the loop are saved"
+    );
     assert_eq!(named(&advice_in(&edited)), NONE, "sorted words have nothing to save");
 }
 

@@ -1,6 +1,6 @@
 //! What made-up data decide, and what the default launch is to blame for.
 //!
-//! Input: a launch and its request. Output: the buffers whose generated contents a branch, a number of turns
+//! Input: a launch and its request. Output: the buffers whose generated contents a branch, a trip count
 //! or an index follows; and the options to set where the default launch reads out of bounds. It
 //! runs nothing.
 //!
@@ -8,7 +8,7 @@
 //! `--init` writes them, nobody chose; how others are distributed (rows of a power law, skewed ids) a launch file asks
 //! ([`MadeUp::asked`]), and they are made up all the same. A file, or values, are their author's. An array of atomics that nobody describes is filled
 //! with zeros, which are made up where a branch follows them. Of numbers that stand alone those
-//! are made up that decide how often a loop turns or which way a branch takes, but for integers that only bound the
+//! are made up that decide how often a loop iterates or which way a branch takes, but for integers that only bound the
 //! places of invocations: they are taken for a count, which is n.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,7 +105,7 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
 
 fn add(sum: &mut Deciding, more: Deciding) {
     sum.conditions.extend(more.conditions);
-    sum.turns.extend(more.turns);
+    sum.trip_lines.extend(more.trip_lines);
     sum.choices.extend(more.choices);
     sum.indices.extend(more.indices);
 }

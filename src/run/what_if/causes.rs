@@ -82,20 +82,21 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
         let around = flows[first.index()].path[depth];
         let ids: BTreeSet<BlockId> = blocks.iter().map(|(id, _)| *id).collect();
         let reached = reach((program, &flows), &called, &ids, depth);
-        let turns = matches!(around.part, BranchPart::LoopBody | BranchPart::LoopContinuing);
+        let is_loop = matches!(around.part, BranchPart::LoopBody | BranchPart::LoopContinuing);
         let entry = program.blocks()[first.index()].function == program.entry_point().name;
         let returns = |id: &&BlockId| {
             let flow = &flows[id.index()];
             let is_direct = flow.path.last().is_some_and(|around| around.construct == construct);
             is_direct && flow.leaves == Some(Leave::Return)
         };
-        let leaves_at = ids.iter().find(returns).copied().filter(|_| !turns && entry && depth == 0);
-        let change = match (turns, leaves_at) {
+        let leaves_at =
+            ids.iter().find(returns).copied().filter(|_| !is_loop && entry && depth == 0);
+        let change = match (is_loop, leaves_at) {
             (true, _) => Change::OrderByTripCount,
             (false, Some(_)) => Change::PackWhatGoesOn,
             (false, None) => Change::OrderByBranch,
         };
-        let keys = if turns { vec![first] } else { arms(&flows, &blocks) };
+        let keys = if is_loop { vec![first] } else { arms(&flows, &blocks) };
         let bound = reached.indices().map(|index| idle[index]).sum();
         let postponed = postpone((program, &flows), &called, &blocks, outcome);
         Some(Cause { change, line: around.line, keys, leaves_at, bound, postponed, construct })
@@ -159,7 +160,7 @@ fn blocks_called<'a>(program: &'a Program, flows: &[BlockFlow]) -> BTreeMap<&'a 
 }
 
 /// Which lanes would wait at a branch, were the body of the loop around it split there: those that
-/// take the arm that costs most, or do not take an arm that does nothing but go on to the next turn. `None` if it
+/// take the arm that costs most, or do not take an arm that does nothing but go on to the next iteration. `None` if it
 /// is no `if`, lies in no loop or in one with a barrier, or where its arm does nothing but leave.
 fn postpone(
     (program, flows): (&Program, &[BlockFlow]),
@@ -169,9 +170,9 @@ fn postpone(
 ) -> Option<Postponed> {
     let &(first, depth) = blocks.first()?;
     let path = &flows[first.index()].path;
-    let turns =
+    let is_loop =
         |part: BranchPart| matches!(part, BranchPart::LoopBody | BranchPart::LoopContinuing);
-    let around = path[..depth].iter().rposition(|around| turns(around.part))?;
+    let around = path[..depth].iter().rposition(|around| is_loop(around.part))?;
     if path[around].part != BranchPart::LoopBody {
         return None;
     }

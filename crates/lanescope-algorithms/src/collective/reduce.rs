@@ -156,9 +156,9 @@ impl Reduce {
         let word = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let params = params(device, &[word(n), word(index)]);
         let input = BufferPart { buffer: input, offset, size: Some(padded_bytes(n).max(16)) };
-        let turn = u64::from(self.tuning.workgroup_size) * u64::from(self.tuning.items);
-        let turns = (n / 4).div_ceil(turn).max(1);
-        let workgroups = word(turns).min(self.tuning.workgroups_max);
+        let per_iteration = u64::from(self.tuning.workgroup_size) * u64::from(self.tuning.items);
+        let iterations = (n / 4).div_ceil(per_iteration).max(1);
+        let workgroups = word(iterations).min(self.tuning.workgroups_max);
         let parts = [
             (0, BufferPart::whole(&params)),
             (1, input),

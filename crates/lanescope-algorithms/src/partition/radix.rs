@@ -53,7 +53,7 @@ const STAGED_LINE: &str = "const STAGED = 12u;";
 /// The line that says how many tiles are looked back at at a time.
 const LOOKS_LINE: &str = "const LOOKS = 8u;";
 
-/// What begins and ends the line of a loop of as many turns as a constant says, in the shader.
+/// What begins and ends the line of a loop of as many iterations as a constant says, in the shader.
 const LOOP: [&str; 2] = ["for (var r = 0u; r < ", "; r++) {"];
 
 /// What keys are, each of 32 bits.
@@ -432,7 +432,7 @@ impl RadixPlan {
     }
 
     /// The text that its dispatches are entry points of, given that of `radix.part.wgsl`: what stands
-    /// behind the parts of a partition. Loops of as many turns as a constant says are written out.
+    /// behind the parts of a partition. Loops of as many iterations as a constant says are written out.
     ///
     /// # Panics
     ///
@@ -453,7 +453,7 @@ impl RadixPlan {
             assert!(text.contains(line), "the shader has no {line:?} to replace");
             text = text.replace(line, &format!("const {name} = {value}u;"));
         }
-        let turns_of = |name: &str| -> Option<u32> {
+        let trip_count_of = |name: &str| -> Option<u32> {
             let line = format!("const {name} = ");
             let (_, value) = text.split_once(&line)?;
             value.split_once("u;")?.0.parse().ok()
@@ -461,18 +461,18 @@ impl RadixPlan {
         let mut lines = text.lines();
         let mut written = String::with_capacity(text.len() * 4);
         while let Some(line) = lines.next() {
-            let looped = line
-                .split_once(LOOP[0])
-                .and_then(|(indent, rest)| Some((indent, turns_of(rest.strip_suffix(LOOP[1])?)?)));
-            let Some((indent, turns)) = looped else {
+            let looped = line.split_once(LOOP[0]).and_then(|(indent, rest)| {
+                Some((indent, trip_count_of(rest.strip_suffix(LOOP[1])?)?))
+            });
+            let Some((indent, iterations)) = looped else {
                 written.extend([line, "\n"]);
                 continue;
             };
             // Bodies are indented deeper than the line that ends them.
             let end = format!("{indent}}}");
             let body: Vec<&str> = lines.by_ref().take_while(|line| *line != end).collect();
-            for turn in 0..turns {
-                written.push_str(&format!("{indent}{{\n{indent}    const r = {turn}u;\n"));
+            for iteration in 0..iterations {
+                written.push_str(&format!("{indent}{{\n{indent}    const r = {iteration}u;\n"));
                 body.iter().for_each(|line| written.extend([line, "\n"]));
                 written.push_str(&format!("{end}\n"));
             }

@@ -221,8 +221,8 @@ impl BodyBuilder<'_> {
         match bits {
             Bits::One => self.literal(1),
             Bits::Var(var) => self.load(globals.vars[var.0]),
-            Bits::Turns(id) => {
-                // The bit behind the last turn, less one, is a bit for each turn up to it.
+            Bits::Iterations(id) => {
+                // The bit behind the last iteration, less one, is a bit for each iteration up to it.
                 let Some(bit) = plan.loops[id.0].bit else { return self.literal(0) };
                 let next = self.load(globals.vars[bit.0]);
                 let one = self.literal(1);

@@ -12,7 +12,7 @@
 //! as few executions as can be, so that this is a lower bound where chunks are subgroups. It is what
 //! maximal reconvergence gives wherever the lanes that come to a block later are among those that
 //! came before: loops that lanes leave at different times, branches that are come to once. It is too
-//! low where even lanes take an `if` in even turns of a loop and odd lanes in odd ones.
+//! low where even lanes take an `if` in even iterations of a loop and odd lanes in odd ones.
 //!
 //! # How it is added up
 //!

@@ -113,7 +113,7 @@ fn count_loop(
     builder.push(Statement::Loop { body, continuing, break_if: Some(done) });
 }
 
-/// Executed counting: one sum a turn.
+/// Executed counting: one sum an iteration.
 fn flush_in_a_loop(
     builder: &mut BodyBuilder<'_>,
     locals: &mut Arena<LocalVariable>,
@@ -239,7 +239,7 @@ fn flush_together(
             }
         }
         let stride = if plan.light { 1 } else { 2 };
-        // The same number of turns for every lane: one where there are lanes enough.
+        // The same number of iterations for every lane: one where there are lanes enough.
         builder.push(Statement::Store { pointer: number, value: rank });
         count_loop(builder, number, here, results.len(), |builder| {
             let current = builder.emit(Expression::Load { pointer: number });

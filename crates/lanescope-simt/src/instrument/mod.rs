@@ -33,7 +33,7 @@
 //! stands after the call, so `return` anywhere in the old body cannot skip it. Executed sums are taken
 //! over whatever lanes arrive together; if they arrive in parts, each part adds its own sum, so the
 //! totals do not depend on reconvergence after the call. Derived counting changes loops, too: they run
-//! in stretches of 32 turns (`rewrite`).
+//! in stretches of 32 iterations (`rewrite`).
 //!
 //! # Exactness
 //!

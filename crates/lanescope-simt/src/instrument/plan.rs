@@ -42,15 +42,15 @@ impl CounterKind {
     }
 }
 
-/// Thirty-two truths of a lane, one for each turn of a stretch of a loop, or only the lowest.
+/// Thirty-two truths of a lane, one for each iteration of a stretch of a loop, or only the lowest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Bits {
     /// The lowest: a lane that runs the entry point has run it.
     One,
     /// Those of a variable.
     Var(Var),
-    /// The turns of this stretch that the lane has begun.
-    Turns(LoopId),
+    /// The iterations of this stretch that the lane has begun.
+    Iterations(LoopId),
     /// Those of the first that the second lacks.
     AndNot(Box<Self>, Box<Self>),
 }
@@ -78,7 +78,7 @@ pub(super) enum Reduction {
 /// A piece of counting.
 #[derive(Clone, Debug)]
 pub(super) enum CounterAction {
-    /// Each lane notes that it was here: in which turn of a stretch of a loop, else just that.
+    /// Each lane notes that it was here: in which iteration of a stretch of a loop, else just that.
     Note(Var, Option<LoopId>),
     /// Each lane adds one to its variable.
     Step(Var),
@@ -101,7 +101,7 @@ pub(super) enum CounterAction {
 /// What a loop's end, or the end of a stretch of it, hands on.
 #[derive(Clone, Debug)]
 pub(super) struct Fold {
-    /// [`Loop::bit`] is there: the turns in which a lane executed the place. Else a variable that
+    /// [`Loop::bit`] is there: the iterations in which a lane executed the place. Else a variable that
     /// counts executions, the same for all the loop's lanes; it becomes zero.
     pub(super) from: Bits,
     /// Where executions by the subgroup are added: by the leader, or by all where the loop is
@@ -114,10 +114,10 @@ pub(super) struct Fold {
 /// A loop whose counts are handed on when it, or a stretch of it, is done.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Loop {
-    /// The loop runs in stretches of at most 32 turns: the turn at hand as a single bit, and after
-    /// a stretch the bit behind the last turn that the lane has begun.
+    /// The loop runs in stretches of at most 32 iterations: the iteration at hand as a single bit, and after
+    /// a stretch the bit behind the last iteration that the lane has begun.
     pub(super) bit: Option<Var>,
-    /// The turn in which the lane left by `break` or `return`.
+    /// The iteration in which the lane left by `break` or `return`.
     pub(super) left: Option<Var>,
     /// Variables that start from zero in each stretch.
     pub(super) notes: Vec<Var>,

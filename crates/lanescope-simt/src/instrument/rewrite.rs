@@ -178,8 +178,8 @@ impl Rewriter<'_> {
             over = builder.binary(BinaryOperator::LogicalOr, left, over);
         }
         continuing.append(&mut builder.block);
-        let mut turns = Block::new();
-        turns.push(Statement::Loop { body, continuing, break_if: Some(over) }, span);
+        let mut iterations = Block::new();
+        iterations.push(Statement::Loop { body, continuing, break_if: Some(over) }, span);
 
         let mut builder = self.builder();
         let pointer = builder.plain(Expression::LocalVariable(done));
@@ -193,7 +193,7 @@ impl Rewriter<'_> {
             builder.store(globals.vars[note.0], zero);
         }
         let is_done = builder.emit(Expression::Load { pointer });
-        let (accept, reject) = (Block::new(), turns);
+        let (accept, reject) = (Block::new(), iterations);
         builder.push(Statement::If { condition: is_done, accept, reject });
         fold(&mut builder, context, around);
         let is_done = builder.emit(Expression::Load { pointer });

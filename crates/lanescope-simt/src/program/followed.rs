@@ -53,9 +53,9 @@ impl Followed {
 pub struct Deciding {
     /// Lines of conditions, and of the loops that end by them.
     pub conditions: BTreeSet<u32>,
-    /// Of these the lines of loops whose number of turns follows it as a whole number, such as a limit; what
+    /// Of these the lines of loops whose trip count follows it as a whole number, such as a limit; what
     /// becomes a float on the way, such as the side of an image that places its rays, is no such number.
-    pub turns: BTreeSet<u32>,
+    pub trip_lines: BTreeSet<u32>,
     /// Of these the lines of conditions that do more than keep an invocation's place inside a bound, as
     /// `id.x < count` does, and follow it as a whole number.
     pub choices: BTreeSet<u32>,
@@ -133,15 +133,15 @@ struct Decision {
     /// The lines of a condition, and of the loops that it ends; none of an address.
     lines: BTreeSet<u32>,
     /// The lines of the loops that it ends.
-    turns: BTreeSet<u32>,
+    trip_lines: BTreeSet<u32>,
     /// Whether it asks whether the invocation's place is inside a bound, and ends no loop.
     is_bound: bool,
 }
 
 impl Decision {
     fn address(value: Vertex) -> Self {
-        let (lines, turns) = (BTreeSet::new(), BTreeSet::new());
-        Self { value, lines, turns, is_bound: false }
+        let (lines, trip_lines) = (BTreeSet::new(), BTreeSet::new());
+        Self { value, lines, trip_lines, is_bound: false }
     }
 }
 
@@ -290,7 +290,7 @@ impl<'a> Graph<'a> {
         for decision in self.decides.iter().filter(|decision| !decision.lines.is_empty()) {
             let deciding = decides.entry(decision.value).or_default();
             deciding.conditions.extend(&decision.lines);
-            deciding.turns.extend(&decision.turns);
+            deciding.trip_lines.extend(&decision.trip_lines);
             if !decision.is_bound {
                 deciding.choices.extend(&decision.lines);
             }
@@ -323,7 +323,7 @@ impl<'a> Graph<'a> {
                 |vertex| if self.ends.contains(&vertex) { &NOWHERE } else { &follows[vertex] },
                 |vertex| {
                     if let Some(more) = decides.get(&vertex) {
-                        deciding.turns.extend(&more.turns);
+                        deciding.trip_lines.extend(&more.trip_lines);
                         deciding.choices.extend(&more.choices);
                     }
                 },
@@ -558,11 +558,11 @@ impl FunctionWalk<'_, '_> {
         let written = self.function.expressions.get_span(condition);
         let mut lines: BTreeSet<u32> = self.text.branch_line(written, span).into_iter().collect();
         let loops = self.loops.iter().filter(|_| leaves).flatten();
-        let turns: BTreeSet<u32> = loops.copied().collect();
-        lines.extend(&turns);
-        let is_bound = turns.is_empty() && self.is_bound(condition, 0);
+        let trip_lines: BTreeSet<u32> = loops.copied().collect();
+        lines.extend(&trip_lines);
+        let is_bound = trip_lines.is_empty() && self.is_bound(condition, 0);
         let value = self.graph.value(self.index, condition);
-        self.graph.decides.push(Decision { value, lines, turns, is_bound });
+        self.graph.decides.push(Decision { value, lines, trip_lines, is_bound });
     }
 
     /// Whether a condition asks whether the invocation's place is inside a bound, `&&` and `||` of such included.

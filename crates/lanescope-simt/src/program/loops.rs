@@ -17,7 +17,7 @@
 //! No block counts who leaves by `break if`. There, and where nothing is known of who enters, a cut is
 //! possible as soon as the loops of the dispatch together iterated as often as the device's limit. They
 //! are taken together because drivers do so: lavapipe's limit is one of all iterations of all loops that
-//! a subgroup makes, one after the other or one in the other, and so a loop of few turns is cut off where
+//! a subgroup makes, one after the other or one in the other, and so a loop of few iterations is cut off where
 //! others before it used the limit up. Where it is known that no subgroup iterated so often
 //! ([`LoopCounts::iterations_max`]), none was cut off.
 //!

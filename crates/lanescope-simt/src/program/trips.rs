@@ -1,4 +1,4 @@
-//! How many turns a loop takes, where its text alone says so.
+//! How many iterations a loop takes, where its text alone says so.
 //!
 //! Input: a function and a loop of its tree, with what stands before it. Output: the number of
 //! times that every lane that enters the loop comes to the end of its body. Nothing is run; a loop
@@ -16,9 +16,9 @@ use naga::{
 use super::structure::{Body, Node, Straight};
 use super::visit::{Effect, Jump, Written, effect, for_each_effect};
 
-/// The number of turns of `body.nodes[index]`, a loop in `function`, if it is constant; `outermost`
+/// The trip count of `body.nodes[index]`, a loop in `function`, if it is constant; `outermost`
 /// says that the loop is in no other one of the function.
-pub fn constant_turns(
+pub fn constant_trip_count(
     module: &Module,
     function: &Function,
     body: &Body,
@@ -32,7 +32,7 @@ pub fn constant_turns(
     let (head, condition, goes_on) = exit(inside)?;
     let (load, compare, end) = find.comparison(condition)?;
     let variable = find.loaded_variable(load)?;
-    // Both are worked out anew in each turn.
+    // Both are worked out anew in each iteration.
     if !is_emitted(head, condition) || !is_emitted(head, load) {
         return None;
     }
@@ -45,7 +45,7 @@ pub fn constant_turns(
     }
     let step = find.step(continuing, variable)?;
     let start = find.start(body, index, variable, outermost)?;
-    turns(start, compare, end, step)
+    count_trips(start, compare, end, step)
 }
 
 /// A body's head, the condition behind it under which lanes break, and whether `true` goes on.
@@ -203,8 +203,8 @@ struct Integer {
     signed: bool,
 }
 
-/// The turns of `for (k = start; k compare end; k += step)`; `None` if k would wrap.
-fn turns(start: Integer, compare: Compare, end: Integer, step: i64) -> Option<u32> {
+/// The trip count of `for (k = start; k compare end; k += step)`; `None` if k would wrap.
+fn count_trips(start: Integer, compare: Compare, end: Integer, step: i64) -> Option<u32> {
     if start.signed != end.signed || step == 0 {
         return None;
     }
@@ -219,16 +219,16 @@ fn turns(start: Integer, compare: Compare, end: Integer, step: i64) -> Option<u3
             return None;
         }
     };
-    let turns = if from < bound { (bound - from + step - 1) / step } else { 0 };
+    let trips = if from < bound { (bound - from + step - 1) / step } else { 0 };
     // The last value that k takes must be one that it can take.
-    let last = from + turns * step;
+    let last = from + trips * step;
     let last = if up { last } else { -last };
     let range = if start.signed {
         i64::from(i32::MIN)..=i64::from(i32::MAX)
     } else {
         0..=i64::from(u32::MAX)
     };
-    if range.contains(&last) { u32::try_from(turns).ok() } else { None }
+    if range.contains(&last) { u32::try_from(trips).ok() } else { None }
 }
 
 struct Find<'a> {
@@ -368,7 +368,7 @@ mod tests {
     use super::*;
     use crate::program::{Overrides, Parsed};
 
-    /// The turns of the first loop of an entry point with these statements.
+    /// The trip count of the first loop of an entry point with these statements.
     fn trip_count(statements: &str) -> Option<u32> {
         let text = format!(
             "const END = 9u; override n: u32 = 5u; fn bump(p: ptr<function, u32>) {{ *p += 1u; }}
@@ -381,11 +381,11 @@ mod tests {
         let is_loop = |node: &Node| matches!(node, Node::Loop { .. });
         let index = body.nodes.iter().position(is_loop).unwrap();
         let function = &program.entry_point().function;
-        constant_turns(program.module(), function, body, index, true)
+        constant_trip_count(program.module(), function, body, index, true)
     }
 
     #[test]
-    fn plain_loops_have_constant_turns() {
+    fn plain_loops_have_a_constant_trip_count() {
         assert_eq!(trip_count("for (var k = 0u; k < 16u; k++) { o[k] = k; }"), Some(16));
         assert_eq!(trip_count("for (var k = 2u; k < END; k += 3u) { o[k] = k; }"), Some(3));
         assert_eq!(trip_count("for (var k = 0u; k <= n; k++) { o[k] = k; }"), Some(6));

@@ -61,7 +61,7 @@ impl Arrangement {
     }
 }
 
-/// A branch of a loop's body that lanes come to in turns of their own, and take together.
+/// A branch of a loop's body that lanes come to in iterations of their own, and take together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Postponed {
     /// The first block of one arm of the branch.

@@ -137,7 +137,7 @@
 //! so that only who shares a subgroup with whom differs. (`arrange`, `schedule`)
 //!
 //! A program compiled by [`Compiled::postponing`] runs one branch of a loop's body otherwise: lanes that
-//! come to it wait there, the others go on to their next turns, and when all of the loop have come
+//! come to it wait there, the others go on to their next iterations, and when all of the loop have come
 //! or left, those that wait take it together: the loop's body is split there. Each lane does what it does anyway, in its own
 //! order. (`compile`, `schedule`)
 //!

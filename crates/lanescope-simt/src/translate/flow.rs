@@ -260,7 +260,7 @@ impl<'a> Writer<'a> {
         if alike {
             // All of them leave, or none.
         } else if in_loop {
-            // The loop's own variable: the next turn must not ask the lanes that left.
+            // The loop's own variable: the next iteration must not ask the lanes that left.
             frame.put(line, &format!("{mask} = {stay};"));
         } else {
             let name = self.namer.call("mask");
@@ -471,7 +471,7 @@ impl<'a> Writer<'a> {
         break_if: Option<Handle<Expression>>,
     ) -> Result<bool> {
         let span = frame.span;
-        // The loop has a mask of its own, which lanes that leave go out of turn by turn.
+        // The loop has a mask of its own, which lanes that leave go out of iteration by iteration.
         let mask = self.namer.call("mask");
         frame.put(self.line(span), &format!("u32 {mask} = {};", frame.mask));
         frame.constructs.push(EnclosingConstruct { repeats: true, tracked: true, label: None });

@@ -23,9 +23,9 @@ fn whole(arm: usize, length: usize) -> (f64, f64) {
     (0..length).fold((1.0, 0.0), |(factor, term), _| (a * factor, a * term + b))
 }
 
-/// Which arm the bit of a turn says: 0 where it is set.
-fn arm_of(flags: u32, turn: usize) -> usize {
-    usize::from(flags.rotate_left(u32::try_from(turn % 32).unwrap_or(0)) >> 31 == 0)
+/// Which arm the bit of an iteration says: 0 where it is set.
+fn arm_of(flags: u32, iteration: usize) -> usize {
+    usize::from(flags.rotate_left(u32::try_from(iteration % 32).unwrap_or(0)) >> 31 == 0)
 }
 
 /// Values through the decisions of each element.
@@ -36,8 +36,11 @@ fn decide(
     let decisions = count(launch, "decisions")?;
     let (flags, input) = (words(launch, "flags")?, floats(launch, "input")?);
     let element = |(index, (flags, v)): (usize, (&u32, &f64))| {
-        let turns = 0..decisions;
-        to_element(turns.fold(*v, |v, turn| step(index, turn, arm_of(*flags, turn), v)))
+        let iterations = 0..decisions;
+        to_element(
+            iterations
+                .fold(*v, |v, iteration| step(index, iteration, arm_of(*flags, iteration), v)),
+        )
     };
     let output: Vec<Element> = flags.iter().zip(&input).enumerate().map(element).collect();
     Ok(Expected::from([("output".to_owned(), output)]))
@@ -49,9 +52,11 @@ fn arms(launch: &Launch) -> Result<Expected, String> {
     let through = |arm: usize, v: f64| maps[arm].0 * v + maps[arm].1;
     let input = floats(launch, "input")?;
     match choice(launch, "effect").unwrap_or("value") {
-        // Each turn begins with what the element began with, and the last one is left.
+        // Each iteration begins with what the element began with, and the last one is left.
         "store" => decide(launch, |index, _, arm, _| through(arm, input[index])),
-        "load" => decide(launch, |index, turn, arm, _| through(arm, input[index ^ (turn + arm)])),
+        "load" => decide(launch, |index, iteration, arm, _| {
+            through(arm, input[index ^ (iteration + arm)])
+        }),
         _ => decide(launch, |_, _, arm, v| through(arm, v)),
     }
 }
@@ -66,9 +71,9 @@ fn unlike(launch: &Launch) -> Result<Expected, String> {
     let one_arm = choice(launch, "choice").is_ok_and(|choice| choice == "one");
     let load = choice(launch, "effect").is_ok_and(|effect| effect == "load");
     let input = floats(launch, "input")?;
-    decide(launch, |index, turn, arm, v| {
+    decide(launch, |index, iteration, arm, v| {
         let arm = if one_arm { 0 } else { arm };
-        let v = if load { input[index ^ (turn + arm)] } else { v };
+        let v = if load { input[index ^ (iteration + arm)] } else { v };
         if arm == 0 { factor * v + term } else { other(v) }
     })
 }

@@ -9,27 +9,27 @@
 //! Lanes that come to a place at the same time come there in one issue. So it is enough to know of
 //! each lane *when* it was at a place; the lanes then compare notes where they are together anyway.
 //! Asking in the place itself would cost more than all the rest: lanes that leave a loop one by one
-//! must be brought together in each turn for it. What "when" means depends on the place ([`ClassFlow`]):
+//! must be brought together in each iteration for it. What "when" means depends on the place ([`ClassFlow`]):
 //!
 //! - [`ClassFlow::Once`]: a subgroup comes here at most once, so a lane notes that it was here, a bit. At
 //!   the end the lanes with the bit are the block's lanes, and one issue if there are any. All of an
 //!   entry point outside loops is like that, arms of branches included.
-//! - [`ClassFlow::Turn`]: a subgroup comes here at most once in each turn of a loop. A lane has a bit for
-//!   each of 32 turns and sets the one at hand: one operation where the lane is, none elsewhere. The
-//!   loop runs in *stretches* of at most 32 turns, and lanes that leave it wait for the others at
+//! - [`ClassFlow::Iteration`]: a subgroup comes here at most once in each iteration of a loop. A lane has a bit for
+//!   each of 32 iterations and sets the one at hand: one operation where the lane is, none elsewhere. The
+//!   loop runs in *stretches* of at most 32 iterations, and lanes that leave it wait for the others at
 //!   the end of the stretch. There the bits of all lanes are joined: as many as are set in any lane
 //!   are the executions. A lane that returns leaves as one that breaks does, and returns outside.
 //! - [`ClassFlow::Uniform`]: all lanes that enter a loop take the same way through it, as the text alone
 //!   shows ([`uniformity`](crate::program::uniformity)). A lane counts its own visits, and any lane's
-//!   count is the executions. A constant number of turns ([`trips`](crate::program::trips)) is not even
+//!   count is the executions. A constant trip count ([`trips`](crate::program::trips)) is not even
 //!   counted.
 //! - [`ClassFlow::Elected`]: none of these. The lanes ask which lane is elected, which is executed counting: branches
 //!   of loops with barriers (stretches would move the barrier into flow that a compiler takes for
 //!   divergent), and functions that are called from several places in loops.
 //!
 //! Blocks between which no lane can leave share counts. What goes to `else` is what came, less what
-//! went to the `if`, turn by turn. The head of a loop runs once for each entry and once for each
-//! turn that came to its end. A function's body starts as often as its calls are executed.
+//! went to the `if`, iteration by iteration. The head of a loop runs once for each entry and once for each
+//! iteration that came to its end. A function's body starts as often as its calls are executed.
 //!
 //! # Registers and memory
 //!
@@ -70,8 +70,8 @@ struct Class(usize);
 enum ClassFlow {
     /// At most once.
     Once,
-    /// At most once in each turn of a loop.
-    Turn(LoopId),
+    /// At most once in each iteration of a loop.
+    Iteration(LoopId),
     /// With the same lanes each time, from one entry of a loop to its exit; without a loop, of one
     /// that is entered at most once.
     Uniform(Option<LoopId>),
@@ -95,7 +95,7 @@ enum CountSource {
 struct Known {
     executions: CountSource,
     lanes: CountSource,
-    /// Which lanes were there: once, or in each turn of a loop.
+    /// Which lanes were there: once, or in each iteration of a loop.
     bits: Option<(Bits, Option<LoopId>)>,
 }
 
@@ -115,7 +115,7 @@ enum Around {
         stretches: Option<LoopId>,
         entered: Class,
         /// How often lanes come to the end of the body, where that is constant.
-        turns: Option<u32>,
+        iterations: Option<u32>,
         /// Whether one single statement leaves the loop.
         one_way_out: bool,
         /// Whether all lanes leave at once.
@@ -283,7 +283,7 @@ impl<'a> Planner<'a> {
 
     /// A class of known bits.
     fn of_bits(&mut self, bits: Bits, level: Option<LoopId>) -> Class {
-        // Bits of a loop's turns are folded into two counters, when somebody asks for them.
+        // Bits of a loop's iterations are folded into two counters, when somebody asks for them.
         if level.is_some() {
             self.reserved += 2;
         }
@@ -306,7 +306,7 @@ impl<'a> Planner<'a> {
         // to fold it into.
         let takes = match flow {
             ClassFlow::Once => 1,
-            ClassFlow::Turn(_) | ClassFlow::Uniform(_) => 3,
+            ClassFlow::Iteration(_) | ClassFlow::Uniform(_) => 3,
             ClassFlow::Elected => 2,
         };
         if self.full(takes) || (self.once_in_memory && flow == ClassFlow::Once) {
@@ -321,7 +321,7 @@ impl<'a> Planner<'a> {
                 acts.push(CounterAction::Note(var, None));
                 return self.of_bits(Bits::Var(var), None);
             }
-            ClassFlow::Turn(id) => {
+            ClassFlow::Iteration(id) => {
                 acts.push(CounterAction::Note(var, Some(id)));
                 self.plan.loops[id.0].notes.push(var);
                 return self.of_bits(Bits::Var(var), Some(id));
@@ -353,11 +353,11 @@ impl<'a> Planner<'a> {
     /// The class of those that came with `front` and are not in `others`, if it follows.
     fn rest(&mut self, front: Class, others: &[Class], flow: ClassFlow) -> Option<Class> {
         match flow {
-            ClassFlow::Once | ClassFlow::Turn(_) => {
+            ClassFlow::Once | ClassFlow::Iteration(_) => {
                 let (mut bits, level) = self.classes[front.0].bits.clone()?;
                 for other in others {
                     let (less, owner) = self.classes[other.0].bits.as_ref()?;
-                    // Turns of another loop are no turns of this one.
+                    // Iterations of another loop are no iterations of this one.
                     if *owner != level {
                         return None;
                     }

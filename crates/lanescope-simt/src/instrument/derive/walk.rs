@@ -6,7 +6,7 @@
 use super::{Around, Class, ClassFlow, CountSource, Planner};
 use crate::instrument::plan::{Bits, CounterAction, Loop, Planned};
 use crate::program::exits::Exits;
-use crate::program::trips::{constant_turns, leaves};
+use crate::program::trips::{constant_trip_count, leaves};
 use crate::program::visit::effect;
 use crate::program::{Body, Case, Node, Straight};
 
@@ -179,8 +179,8 @@ impl Planner<'_> {
                 let source = || CountSource::Classes(vec![(entered, 1)]);
                 Some(self.class(source(), source(), bits))
             }
-            // The loop keeps a bit for the turn in which a lane left, and there is no other way out.
-            ClassFlow::Turn(_) => bits.map(|(bits, level)| self.of_bits(bits, level)),
+            // The loop keeps a bit for the iteration in which a lane left, and there is no other way out.
+            ClassFlow::Iteration(_) => bits.map(|(bits, level)| self.of_bits(bits, level)),
             ClassFlow::Once | ClassFlow::Uniform(_) | ClassFlow::Elected => None,
         }
     }
@@ -202,17 +202,19 @@ impl Planner<'_> {
         if exits[1 - gone].any() {
             return None;
         }
-        let turns = match self.around.last() {
-            Some(Around::Loop { turns: Some(turns), entered, .. }) if exits[gone].only_breaks() => {
-                Some((*entered, i64::from(*turns)))
+        let iterations = match self.around.last() {
+            Some(Around::Loop { iterations: Some(iterations), entered, .. })
+                if exits[gone].only_breaks() =>
+            {
+                Some((*entered, i64::from(*iterations)))
             }
             _ => None,
         };
         let rest = self.rest(front, &[classes[gone]?], flow);
-        let Some(turns) = turns else { return rest };
+        let Some(iterations) = iterations else { return rest };
         // The one exit of a loop of constant length.
         let bits = rest.and_then(|rest| self.classes[rest.0].bits.clone());
-        let source = || CountSource::Classes(vec![turns]);
+        let source = || CountSource::Classes(vec![iterations]);
         Some(self.class(source(), source(), bits))
     }
 
@@ -228,7 +230,7 @@ impl Planner<'_> {
         let Node::Loop { body, break_if, .. } = node else { return };
         let construct = self.next_construct();
         let outermost = !self.around.iter().any(|around| matches!(around, Around::Loop { .. }));
-        let turns = constant_turns(
+        let iterations = constant_trip_count(
             self.program.module(),
             self.functions[self.function],
             outer,
@@ -236,20 +238,20 @@ impl Planner<'_> {
             outermost,
         );
         let left = body.exits();
-        let together =
-            turns.is_some() || (self.shape.is_uniform(self.function, construct) && !left.returns);
+        let together = iterations.is_some()
+            || (self.shape.is_uniform(self.function, construct) && !left.returns);
         // A copy of the number: the survey looks ahead, and the walk over the body counts again.
         let survey = self.shape.survey(self.function, body, &mut self.construct.clone());
         let once = flow == ClassFlow::Once;
         let mut stretches = None;
         // Three kinds of loops: all lanes take the same way through (count visits), there is a barrier
-        // inside (elect a lane: a stretch would move it), or neither (a bit for each turn).
+        // inside (elect a lane: a stretch would move it), or neither (a bit for each iteration).
         let inside = if together && (survey.barrier || !survey.parts) {
             match flow {
                 ClassFlow::Once => ClassFlow::Uniform(None),
                 ClassFlow::Uniform(base) => ClassFlow::Uniform(base),
                 // It may be entered again with other lanes: what they counted is folded at its end.
-                ClassFlow::Turn(_) | ClassFlow::Elected => {
+                ClassFlow::Iteration(_) | ClassFlow::Elected => {
                     let id = self.new_loop(Loop::default());
                     planned.before[index + 1].push(CounterAction::Fold(id));
                     ClassFlow::Uniform(Some(id))
@@ -258,30 +260,30 @@ impl Planner<'_> {
         } else if survey.barrier {
             ClassFlow::Elected
         } else {
-            // Without a way out but the loop's end, no lane needs to note the turn in which it left.
+            // Without a way out but the loop's end, no lane needs to note the iteration in which it left.
             let left = leaves(body, true) > 0;
             let (bit, left) = (self.plan.var(), left.then(|| self.plan.var()));
             let notes = left.into_iter().collect();
             let id = self.new_loop(Loop { bit: Some(bit), left, notes, folds: Vec::new(), once });
             planned.stretches[index] = Some(id);
             stretches = Some(id);
-            ClassFlow::Turn(id)
+            ClassFlow::Iteration(id)
         };
         self.around.push(Around::Loop {
             stretches,
             entered,
-            turns,
+            iterations,
             one_way_out: break_if.is_none() && leaves(body, true) == 1,
             together,
         });
         let [in_body, in_continuing] = planned.nested[index].as_mut_slice() else { return };
-        self.turns(node, [in_body, in_continuing], inside, left);
+        self.plan_loop(node, [in_body, in_continuing], inside, left);
         self.around.pop();
         debug_assert_eq!(self.construct, construct + node.constructs());
     }
 
     /// Plans body and `continuing` of the innermost loop around.
-    fn turns(
+    fn plan_loop(
         &mut self,
         node: &Node,
         [in_body, in_continuing]: [&mut Planned; 2],
@@ -289,48 +291,48 @@ impl Planner<'_> {
         left: Exits,
     ) {
         let Node::Loop { body, continuing, break_if, .. } = node else { return };
-        let Some(Around::Loop { stretches, entered, turns, .. }) = self.around.last().copied()
+        let Some(Around::Loop { stretches, entered, iterations, .. }) = self.around.last().copied()
         else {
             return;
         };
         let times = |factor: u32| CountSource::Classes(vec![(entered, i64::from(factor))]);
-        let begun = stretches.map(|id| (Bits::Turns(id), Some(id)));
+        let begun = stretches.map(|id| (Bits::Iterations(id), Some(id)));
         // Those that come to the end of the body.
         let mut acts = Vec::new();
         let done = |planner: &Self| {
             let id = stretches?;
-            let bits = Bits::Turns(id);
+            let bits = Bits::Iterations(id);
             let left = planner.plan.loops[id.0].left;
             Some((left.map_or(bits.clone(), |left| bits.and_not(&Bits::Var(left))), Some(id)))
         };
-        let (head, turn) = if let Some(turns) = turns {
+        let (head, iteration) = if let Some(iterations) = iterations {
             // Every lane comes to the head once more than to the end, to find that it is done.
             // The counts follow from the entry's; the bits go along for arms inside that are derived
             // from them.
             let bits = done(self);
-            let head = self.class(times(turns + 1), times(turns + 1), begun);
-            (head, self.class(times(turns), times(turns), bits))
+            let head = self.class(times(iterations + 1), times(iterations + 1), begun);
+            (head, self.class(times(iterations), times(iterations), bits))
         } else if let (Some((bits, level)), Some((end, _))) = (begun, done(self)) {
             let head = self.of_bits(bits.clone(), level);
             (head, if end == bits { head } else { self.of_bits(end, level) })
         } else if !left.any() {
-            // Nobody leaves from inside the body: whoever begins a turn ends it.
+            // Nobody leaves from inside the body: whoever begins an iteration ends it.
             let head = self.count_class(flow, &mut in_body.before[0]);
             (head, head)
         } else {
-            let turn = self.count_class(flow, &mut acts);
+            let iteration = self.count_class(flow, &mut acts);
             // The head is what entered and what came round, where all that comes to the end goes
             // round.
             let head = if break_if.is_none() {
-                self.linear(vec![(entered, 1), (turn, 1)])
+                self.linear(vec![(entered, 1), (iteration, 1)])
             } else {
                 self.count_class(flow, &mut in_body.before[0])
             };
-            (head, turn)
+            (head, iteration)
         };
         self.body(body, in_body, head, flow);
         in_continuing.before[0].append(&mut acts);
-        self.body(continuing, in_continuing, turn, flow);
+        self.body(continuing, in_continuing, iteration, flow);
     }
 }
 

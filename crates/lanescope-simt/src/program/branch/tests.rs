@@ -242,7 +242,7 @@ fn conditions_outside_a_variables_life_do_not_count() {
             "if lane < 3u { var k = 0u; loop { if k > 9u { break; } // ?\n out[k] = 1u; k += 2u; } }",
             Class::Uniform,
         ),
-        // In a loop that lanes leave one by one, but begun anew in each turn.
+        // In a loop that lanes leave one by one, but begun anew in each iteration.
         (
             "for (var i = 0u; i < table[lane]; i++) { for (var k = 0u; k < 9u; k++) { // ?\n
              out[k] = 1u; } }",
