@@ -16,7 +16,7 @@ use syn::visit::{self, Visit};
 type Module = Vec<String>;
 
 /// The packages' folders of sources.
-const PACKAGES: [&str; 5] = [
+pub(super) const PACKAGES: [&str; 5] = [
     "src",
     "crates/lanescope-simt/src",
     "crates/lanescope-algorithms/src",

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
+use syn::visit::{self, Visit};
 
 /// A row of the table of modules in `src/lib.rs`, which is the one place that says who may use whom.
 #[derive(Debug)]
@@ -325,4 +326,151 @@ fn the_guides_name_files_that_exist() {
     let planted = BTreeMap::from([("planted.md".to_owned(), planted.to_owned())]);
     let expected = ["planted.md: src/nowhere/at_all.rs", "planted.md: gone.md"];
     assert_eq!(missing_files(&planted), expected);
+}
+
+/// Names that say nothing of what a variable holds.
+const EMPTY_NAMES: [&str; 4] = ["of", "one", "own", "said"];
+
+/// Names of types that many modules could have: with a role in front they are one module's.
+const SHARED_TYPE_NAMES: [&str; 4] = ["Found", "Kind", "Part", "Taken"];
+
+/// The names of a file that `docs/contributing/words.md` refuses. What macros are given is not read.
+#[derive(Debug, Default)]
+struct RefusedNames {
+    /// Whether the pattern at hand is one of `let` or of a closure's arguments.
+    binds: bool,
+    /// Whether its value is made of the number 1, which is what `one` may name.
+    is_number: bool,
+    found: Vec<(usize, String)>,
+}
+
+impl RefusedNames {
+    fn bind(&mut self, pattern: &syn::Pat, is_number: bool) {
+        (self.binds, self.is_number) = (true, is_number);
+        self.visit_pat(pattern);
+        (self.binds, self.is_number) = (false, false);
+    }
+
+    fn refuse(&mut self, name: &syn::Ident) {
+        self.found.push((name.span().start().line, name.to_string()));
+    }
+}
+
+impl<'ast> Visit<'ast> for RefusedNames {
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        let is_number = local.init.as_ref().is_some_and(|init| has_the_number_one(&init.expr));
+        self.bind(&local.pat, is_number);
+        visit::visit_local(self, local);
+    }
+
+    fn visit_expr_let(&mut self, condition: &'ast syn::ExprLet) {
+        self.bind(&condition.pat, false);
+        visit::visit_expr_let(self, condition);
+    }
+
+    fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
+        closure.inputs.iter().for_each(|input| self.bind(input, false));
+        visit::visit_expr_closure(self, closure);
+    }
+
+    fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
+        let name = &pattern.ident;
+        let is_empty = EMPTY_NAMES.iter().any(|empty| name == empty);
+        if self.binds && is_empty && !(self.is_number && name == "one") {
+            self.refuse(name);
+        }
+        visit::visit_pat_ident(self, pattern);
+    }
+
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let name = match item {
+            syn::Item::Enum(item) => Some(&item.ident),
+            syn::Item::Struct(item) => Some(&item.ident),
+            syn::Item::Trait(item) => Some(&item.ident),
+            syn::Item::Type(item) => Some(&item.ident),
+            syn::Item::Union(item) => Some(&item.ident),
+            _ => None,
+        };
+        let is_shared = |name: &&syn::Ident| SHARED_TYPE_NAMES.iter().any(|shared| *name == shared);
+        if let Some(name) = name.filter(is_shared) {
+            self.refuse(name);
+        }
+        visit::visit_item(self, item);
+    }
+}
+
+/// Whether an expression has the number 1 in it.
+fn has_the_number_one(expression: &syn::Expr) -> bool {
+    #[derive(Default)]
+    struct NumberOne(bool);
+
+    impl<'ast> Visit<'ast> for NumberOne {
+        fn visit_lit_int(&mut self, number: &'ast syn::LitInt) {
+            self.0 |= number.base10_digits() == "1";
+        }
+
+        fn visit_lit_float(&mut self, number: &'ast syn::LitFloat) {
+            self.0 |= ["1", "1.0"].contains(&number.base10_digits());
+        }
+    }
+
+    let mut number = NumberOne::default();
+    number.visit_expr(expression);
+    number.0
+}
+
+/// The refused names of a text, each with its line.
+fn refused_names(text: &str) -> Vec<(usize, String)> {
+    let mut names = RefusedNames::default();
+    names.visit_file(&syn::parse_file(text).unwrap());
+    names.found
+}
+
+/// Variables say what they hold, and types that many modules could have carry their role.
+#[test]
+fn names_say_what_they_name() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut wrong = Vec::new();
+    for package in circles::PACKAGES {
+        let mut paths = Vec::new();
+        sources(&root.join(package), &mut paths);
+        assert!(paths.len() > 5, "{package} was not found");
+        for path in paths {
+            let names = refused_names(&fs::read_to_string(&path).unwrap());
+            let file = path.strip_prefix(root).unwrap().display().to_string();
+            wrong.extend(names.into_iter().map(|(line, name)| format!("{file}:{line}: {name}")));
+        }
+    }
+    assert!(wrong.is_empty(), "names that words.md refuses:\n{}", wrong.join("\n"));
+}
+
+/// The check itself can fail, and leaves what is right alone.
+#[test]
+fn planted_names_are_refused() {
+    let planted = "
+        enum Kind { Part }
+        type ShaderKind = Kind;
+        fn first(of: u32) -> u32 { struct Taken; of }
+        fn second() {
+            let (of, found) = third();
+            let one = found.literal(1);
+            let one = found.map(|one: u32| one);
+            let Some(own) = found.find(|(said, _)| said) else { return };
+            if let Some(own) = found.next() && own > 1 {}
+        }
+    ";
+    let found = refused_names(planted);
+    let found: Vec<(usize, &str)> =
+        found.iter().map(|(line, name)| (*line, name.as_str())).collect();
+    let expected = [
+        (2, "Kind"),
+        (4, "Taken"),
+        (6, "of"),
+        (8, "one"),
+        (8, "one"),
+        (9, "own"),
+        (9, "said"),
+        (10, "own"),
+    ];
+    assert_eq!(found, expected);
 }

@@ -248,7 +248,7 @@ fn machine_code_stands_under_its_lines_with_every_instruction() {
     for instruction in &code.instructions {
         let offset = format!("  {:#06x}  ", instruction.offset_bytes);
         assert_eq!(text.matches(&offset).count(), 1, "{offset}");
-        assert!(instruction.text.as_ref().is_some_and(|said| text.contains(said)), "{offset}");
+        assert!(instruction.text.as_ref().is_some_and(|words| text.contains(words)), "{offset}");
     }
     let hot = "v = v * 0.5 + pow(abs(v), 1.5);";
     assert!(text.contains(&format!("19 │ {hot}\n  ")), "{text}");
