@@ -293,11 +293,11 @@ fn decide(
 
 fn is_some(check: &Check) -> bool {
     match check {
-        Check::Bound(one) => one.some,
-        Check::Equality(one) => one.some,
-        Check::Ratio(one) => one.some,
-        Check::Order(one) => one.some,
-        Check::Verified(one) => one.some,
+        Check::Bound(check) => check.some,
+        Check::Equality(check) => check.some,
+        Check::Ratio(check) => check.some,
+        Check::Order(check) => check.some,
+        Check::Verified(check) => check.some,
         Check::Arithmetic(_) | Check::Occupancy(_) | Check::Fact(_) => false,
     }
 }
@@ -431,29 +431,33 @@ fn found_by(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Judg
         found.into_iter().filter_map(judged).collect::<Vec<_>>()
     };
     match check {
-        Check::Bound(one) => of_limits(points(records, &one.what, &one.of, &one.on), &|names| {
-            Limits::between(one.min.as_ref(), one.max.as_ref(), names)
-        }),
-        Check::Equality(one) => of_limits(points(records, &one.what, &one.of, &one.on), &|names| {
-            Limits::about(&one.to, one.within, names)
-        }),
-        Check::Ratio(one) => of_limits(
+        Check::Bound(check) => {
+            of_limits(points(records, &check.what, &check.of, &check.on), &|names| {
+                Limits::between(check.min.as_ref(), check.max.as_ref(), names)
+            })
+        }
+        Check::Equality(check) => {
+            of_limits(points(records, &check.what, &check.of, &check.on), &|names| {
+                Limits::about(&check.to, check.within, names)
+            })
+        }
+        Check::Ratio(check) => of_limits(
             ratios(
-                points(records, &one.what, &one.of, &one.on),
-                &points(records, &one.what, &one.over, &one.on),
-                (&one.of, &one.over),
+                points(records, &check.what, &check.of, &check.on),
+                &points(records, &check.what, &check.over, &check.on),
+                (&check.of, &check.over),
             ),
-            &|names| ratio_limits(one, names),
+            &|names| ratio_limits(check, names),
         ),
-        Check::Order(one) => lines(one, records),
-        Check::Verified(one) => of_limits(find_verified(records, one), &|_| {
-            let wanted = if one.wrong { 0.0 } else { 1.0 };
-            let words = if one.wrong { "wrong" } else { "as the reference" };
+        Check::Order(check) => lines(check, records),
+        Check::Verified(check) => of_limits(find_verified(records, check), &|_| {
+            let wanted = if check.wrong { 0.0 } else { 1.0 };
+            let words = if check.wrong { "wrong" } else { "as the reference" };
             Some(Limits { min: wanted, max: wanted, words: words.to_owned() })
         }),
-        Check::Arithmetic(one) => arithmetic(one),
-        Check::Occupancy(one) => judge_occupancy(one),
-        Check::Fact(one) => facts(one, tables),
+        Check::Arithmetic(check) => arithmetic(check),
+        Check::Occupancy(check) => judge_occupancy(check),
+        Check::Fact(check) => facts(check, tables),
     }
 }
 

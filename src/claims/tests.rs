@@ -378,12 +378,12 @@ fn tried_alone(check: &Check, holds: bool) -> Verdict {
     // Its own formula or architecture has to give a figure at all.
     let found = judged(check.clone()).figures[0].value;
     let check = match check.clone() {
-        Check::Arithmetic(one) => {
-            let value = values(None, None, Some(one.to), one.within)[usize::from(!holds)];
-            Check::Arithmetic(Arithmetic { formula: value.to_string(), ..one })
+        Check::Arithmetic(check) => {
+            let value = values(None, None, Some(check.to), check.within)[usize::from(!holds)];
+            Check::Arithmetic(Arithmetic { formula: value.to_string(), ..check })
         }
-        Check::Occupancy(one) => {
-            Check::Occupancy(OccupancyCheck { to: found + f64::from(u8::from(!holds)), ..one })
+        Check::Occupancy(check) => {
+            Check::Occupancy(OccupancyCheck { to: found + f64::from(u8::from(!holds)), ..check })
         }
         other => other,
     };

@@ -1,5 +1,6 @@
 //! Who may use whom: reads every `use` and path of the sources and fails on an edge that the
-//! architecture does not allow. Code under `#[cfg(test)]` may use anything.
+//! architecture does not allow. Code under `#[cfg(test)]` may use anything. And what may be called what: names of
+//! variables and types that say nothing are refused, in tests too.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
 
