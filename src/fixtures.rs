@@ -14,14 +14,14 @@ use std::sync::Arc;
 use crate::{
     kernel::{Buffer, Fill, Launch, ScalarType},
     record::{
-        Backend, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Device, DeviceKind, Dispatch, Host,
-        KernelNote, Measurement, Method, Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState,
-        Source, Status, Time, Tool, Value,
+        Backend, Block, BlockCode, Device, DeviceKind, Dispatch, Host, KernelNote, Measurement,
+        Method, Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState, Source, Status, Time,
+        Tool, Value,
     },
     run::profile::{ProfileRequest, prepare},
     run::{CountRequest, Runner, measure, simulator::SimulatorRunner, what_if},
     statistics,
-    units::{BlockId, Executions, Lanes, Nanoseconds, Ratio, Width},
+    units::{BlockId, COUNTING_RULE, Executions, Lanes, Nanoseconds, Ratio, Width},
 };
 
 /// A synthetic source, the same for every kernel but for its first line.
@@ -285,7 +285,7 @@ pub(crate) fn run() -> Run {
         .collect();
     Run {
         schema: SCHEMA,
-        counting_rule: COUNTING_RULE_OF_SCHEMA_1,
+        counting_rule: COUNTING_RULE,
         tool: Tool {
             name: "lanescope".to_owned(),
             version: "0.0.0-synthetic".to_owned(),

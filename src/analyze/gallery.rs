@@ -37,6 +37,8 @@ pub struct GalleryDevice {
     pub self_test: BTreeMap<String, bool>,
     /// Launches that ended, and those whose outputs were wrong.
     pub launches: [u64; 2],
+    /// Launches whose active lanes are left out, since another rule than today's counted them.
+    pub of_other_rules: u64,
     /// Launches of patterns whose active lanes somebody published, by name and parameters other than sizes.
     pub patterns: BTreeMap<String, GalleryFigures>,
     /// Launches that are about the grain of branches.
@@ -55,8 +57,9 @@ pub struct GalleryFigures {
 }
 
 impl GalleryFigures {
-    /// Adds a record's figures; those of a smaller size are left out, and make room for those of a larger one.
-    fn add(&mut self, row: &SummaryRow) {
+    /// Adds a record's figures; those of a smaller size are left out, and make room for those of a larger one. Lanes are
+    /// added where today's rule counted them: a median over two rules would be of neither.
+    fn add(&mut self, row: &SummaryRow, counts_as_today: bool) {
         let size = match row.parameters.get(SIZE) {
             Some(Value::Integer(size)) => Some(*size),
             _ => None,
@@ -67,7 +70,8 @@ impl GalleryFigures {
         if size > self.size {
             *self = Self { size, ..Self::default() };
         }
-        self.efficiencies.extend(row.efficiency.map(|ratio| ratio.0));
+        let efficiency = row.efficiency.filter(|_| counts_as_today);
+        self.efficiencies.extend(efficiency.map(|ratio| ratio.0));
         if let TimeRatio::Measured(paired) = &row.time_ratio {
             self.ratios.push(paired.median);
         }
@@ -145,7 +149,8 @@ impl GalleryDevice {
             };
             let parameters = parameters_text(&row.parameters, &[SIZE]);
             let name = format!("{kernel} {parameters}").trim().to_owned();
-            figures.entry(name).or_default().add(row);
+            figures.entry(name).or_default().add(row, run.counts_as_today());
+            self.of_other_rules += u64::from(!run.counts_as_today() && row.efficiency.is_some());
         }
     }
 }

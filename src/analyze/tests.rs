@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     fixtures,
-    record::{Flag, PublishedFigure, Run, Status, Tag, Value, flag},
+    record::{COUNTING_RULE_OF_SCHEMA_1, Flag, PublishedFigure, Run, Status, Tag, Value, flag},
     statistics::RatioVerdict,
     units::{BlockId, Width},
 };
@@ -333,11 +333,11 @@ fn flags_are_collected_with_their_places() {
 
 #[test]
 fn operations_of_two_counting_rules_are_not_compared() {
-    let (old, mut new) = (published_run(), published_run());
+    let (mut old, new) = (published_run(), published_run());
     let same = compare(&old, &new, false);
     assert!(same.rows.iter().any(|row| row.active_lanes_means.iter().all(Option::is_some)));
     assert!(same.rows.iter().any(|row| row.subgroup_operations_ratio.is_some()));
-    new.counting_rule = old.counting_rule + 1;
+    old.counting_rule = COUNTING_RULE_OF_SCHEMA_1;
     let found = compare(&old, &new, false);
     assert_eq!(found.rows.len(), same.rows.len());
     for (row, before) in found.rows.iter().zip(&same.rows) {
@@ -349,6 +349,34 @@ fn operations_of_two_counting_rules_are_not_compared() {
     let refused = merge(&[old, new]).expect_err("two rules");
     assert_eq!(refused, MergeError::CountingRules(1, 2));
     assert!(refused.to_string().contains("cannot stand in one table"), "{refused}");
+}
+
+/// A record of another rule with other lanes, beside one of today's: its times are taken, and its lanes are not.
+#[test]
+fn a_gallery_takes_no_lanes_that_another_rule_counted() {
+    let (today, mut old) = (published_run(), published_run());
+    old.counting_rule = COUNTING_RULE_OF_SCHEMA_1;
+    for measurement in &mut old.measurements {
+        measurement.active_lanes_mean = measurement.active_lanes_mean.map(|lanes| lanes / 2.0);
+        for block in measurement.dispatches.iter_mut().flat_map(|dispatch| &mut dispatch.blocks) {
+            block.lanes.0 /= 2;
+        }
+    }
+    let figures = |runs: &[&Run]| {
+        let mut gallery = Gallery::default();
+        for run in runs {
+            gallery.add(run);
+        }
+        let (_, device) =
+            gallery.devices.iter().find(|(key, _)| key.name == "NVIDIA H200").unwrap();
+        let pattern = &device.patterns["branch_by_lane form=sealed"];
+        (pattern.efficiency(), pattern.time_ratio(), device.of_other_rules)
+    };
+    let (efficiency, ratio, of_other_rules) = figures(&[&today]);
+    assert!(efficiency.is_some() && ratio.is_some());
+    assert_eq!(of_other_rules, 0);
+    assert_eq!(figures(&[&today, &old]), (efficiency, ratio, 10));
+    assert_eq!(figures(&[&old]), (None, ratio, 10));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! What records say of a quantity: a point for each launch that a selector takes.
 //!
 //! Input: records with a name each, a quantity, a selector. Output: [`Point`]s. A launch that failed, whose output
-//! was wrong, or whose compiler removed the work gives none.
+//! was wrong, or whose compiler removed the work gives none; nor do counts of another rule than today's, which limits of
+//! the ledger do not speak of.
 
 use std::collections::BTreeMap;
 
-use super::ledger::{Quantity, Scope, ScopeWord, Verified};
+use super::ledger::{Check, Quantity, Scope, ScopeWord, Verified};
 use super::selector::{Selector, WIDTH, same};
 use crate::analyze::{Load, Plausibility, Work, latencies, machine as code, plausibility};
 use crate::kernel::format::Formula;
@@ -112,6 +113,9 @@ fn points_of(record: &Record, what: &Quantity, selector: &Selector, scope: &Scop
         return link_cycles(record, selector, scope);
     }
     let run = &record.run;
+    if what.needs_counts() && !run.counts_as_today() {
+        return Vec::new();
+    }
     let taken = run
         .measurements
         .iter()
@@ -135,6 +139,28 @@ fn points_of(record: &Record, what: &Quantity, selector: &Selector, scope: &Scop
         Quantity::TimeBeyond(parameter) => differences(&found, parameter),
         _ => found,
     }
+}
+
+/// How many launches have the figure that a check asks for, and give no point since another rule counted their operations.
+pub(super) fn count_of_other_rules(records: &[Record], check: &Check) -> usize {
+    let (Some(what), Some(scope)) = (check.quantity(), check.scope()) else { return 0 };
+    if !what.needs_counts() {
+        return 0;
+    }
+    let selectors = check.selectors();
+    let has_figure = |run: &Run, measurement: &Measurement| {
+        let device = run.devices.iter().find(|device| device.id == measurement.device);
+        is_sound(measurement)
+            && selectors.iter().any(|of| of.takes(measurement))
+            && device.is_some_and(|device| {
+                fits(scope, device) && value(run, device, measurement, what).is_some()
+            })
+    };
+    let others = records.iter().map(|record| &record.run).filter(|run| !run.counts_as_today());
+    let of_run = |run: &Run| {
+        run.measurements.iter().filter(|measurement| has_figure(run, measurement)).count()
+    };
+    others.map(of_run).sum()
 }
 
 /// Whether a measurement says anything: it ended well, and its outputs are not wrong.

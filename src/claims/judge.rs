@@ -3,7 +3,9 @@
 //! Input: a claim, records, tables. Output: [`Judged`]. How a verdict comes about says [`super`].
 
 use super::condition::{condition, place};
-use super::evidence::{FactTable, Point, Record, find_verified, names, points};
+use super::evidence::{
+    FactTable, Point, Record, count_of_other_rules, find_verified, names, points,
+};
 use super::ledger::{
     Arithmetic, Check, Claim, Fact, Goes, OccupancyCheck, OccupancyFigure, Order, Quantity,
     RatioCheck,
@@ -13,6 +15,7 @@ use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
 use crate::occupancy;
 use crate::record::Value;
+use crate::units::COUNTING_RULE;
 
 /// How far a limit may be passed by what numbers in floating point lose.
 const ROUNDING: f64 = 1e-9;
@@ -250,7 +253,7 @@ fn decide(
                 1
             }
             Outcome::Undecided => {
-                open.push(needs_text(check));
+                open.push(needs_text(check, records));
                 2
             }
             Outcome::Holds => {
@@ -391,8 +394,8 @@ fn representatives(judgements: Vec<Judgement>, some: bool) -> Vec<Figure> {
     kept.into_iter().map(|judgement| judgement.figure).collect()
 }
 
-/// What would be needed to decide a check.
-fn needs_text(check: &Check) -> String {
+/// What would be needed to decide a check, and what is there that cannot.
+fn needs_text(check: &Check, records: &[Record]) -> String {
     if let Check::Fact(fact) = check {
         return format!("needs the table {}", fact.table);
     }
@@ -408,7 +411,15 @@ fn needs_text(check: &Check) -> String {
         words.extend(scope.0.iter().filter_map(|word| name(*word)).map(|(name, _)| *name));
     }
     let on = if words.is_empty() { String::new() } else { format!(" on {}", words.join(" ")) };
-    format!("needs {what} of {}{on}", selectors.join(" and "))
+    // Who has such records has to know why they decide nothing.
+    let by_rule = match count_of_other_rules(records, check) {
+        0 => String::new(),
+        launches => format!(
+            " counted by rule {COUNTING_RULE} (launches that another rule counted, and that are not \
+             judged: {launches})"
+        ),
+    };
+    format!("needs {what} of {}{on}{by_rule}", selectors.join(" and "))
 }
 
 fn judgements(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Judgement> {

@@ -435,6 +435,38 @@ impl Quantity {
         )
     }
 
+    /// Whether it follows from counts of the source's blocks, which mean nothing beside those of another
+    /// counting rule ([`crate::record::Run::counting_rule`]).
+    pub fn needs_counts(&self) -> bool {
+        match self {
+            Self::Efficiency
+            | Self::ActiveLanes
+            | Self::SubgroupOperations
+            | Self::LaneSlots
+            | Self::PeakShare
+            | Self::UsefulPeakShare
+            | Self::BlockLanes(_)
+            | Self::BlockExecutions(_)
+            | Self::EfficiencyAt(_) => true,
+            Self::Time
+            | Self::TimePer(_)
+            | Self::TimeBeyond(_)
+            | Self::LinkCycles
+            | Self::CopyShare
+            | Self::Counter(_)
+            | Self::CounterRatio(..)
+            | Self::MachineInstructions
+            | Self::MachineExecuted
+            | Self::MachineMatching(_)
+            | Self::MachineLanes
+            | Self::Dispatches
+            | Self::Invocations
+            | Self::Width
+            | Self::LanesInOrder
+            | Self::OutputShown(..) => false,
+        }
+    }
+
     /// Whether hardware counters or machine code have to be read.
     pub fn needs_counters(&self) -> bool {
         matches!(

@@ -11,7 +11,8 @@
 //! as claimed; with an interval that lies on both sides of a limit a point decides nothing. A check
 //! *holds* where every point that decides is as claimed and each value that its selectors name has one, *fails* where none is, and holds *only where* a
 //! condition is met that tells the two apart. It is *undecided* where no point decides. With `some = true`
-//! one point that is as claimed is enough: for claims of what can be.
+//! one point that is as claimed is enough: for claims of what can be. Lanes, operations and slots that another rule
+//! counted than today's ([`crate::record::Run::counting_rule`]) are no points; an undecided check says how many there are.
 //!
 //! A claim is **contradicted** where a check fails. Else it **holds only where** its checks hold, if one
 //! does so only there; else it is **not testable here** where one is undecided; else it **holds**. What is

@@ -12,10 +12,10 @@ use crate::fixtures;
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
 use crate::record::{
-    Backend, Block, BlockCode, Counter, DeviceKind, Instruction, KernelNote, MachineCode,
-    Measurement, Output, Run, Spread, Status, Tolerance, Trace, Value,
+    Backend, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Counter, DeviceKind, Instruction,
+    KernelNote, MachineCode, Measurement, Output, Run, Spread, Status, Tolerance, Trace, Value,
 };
-use crate::units::{Executions, Lanes, Nanoseconds, Ratio, Width};
+use crate::units::{COUNTING_RULE, Executions, Lanes, Nanoseconds, Ratio, Width};
 
 /// A run of one device that fits a scope, without measurements.
 fn run_on(scope: &Scope, width: u32) -> Run {
@@ -864,6 +864,57 @@ fn a_time_whose_interval_crosses_a_limit_decides_nothing() {
     let judged = judge(&claim, &[Record { name: "planted".to_owned(), run }], &[]);
     assert_eq!(judged.figures[0].as_claimed, None);
     assert_eq!(judged.verdict.name(), "not testable here");
+}
+
+/// Each quantity of counts, planted as claimed by today's rule and as not claimed by the rule of schema 1.
+#[test]
+fn what_another_rule_counted_is_no_point_and_the_verdict_says_so() {
+    let words = [
+        "efficiency",
+        "active_lanes",
+        "subgroup_operations",
+        "lane_slots",
+        "peak_share",
+        "useful_peak_share",
+        "lanes:arm",
+        "executions:arm",
+        "efficiency_at:10",
+    ];
+    let judged = |word: &str, min: f64, rules: &[u32]| {
+        let check = format!("is = 'bound'\nsays = 'x'\nwhat = '{word}'\nof = 'f/k'\nmin = {min}");
+        let check: Check = toml::from_str(&check).unwrap();
+        let of = &check.selectors()[0].clone();
+        let record = |(index, rule): (usize, &u32)| {
+            let mut run = run_on(&Scope::default(), 32);
+            run.counting_rule = *rule;
+            let value = if *rule == COUNTING_RULE { 0.5 } else { 0.125 };
+            plant(&mut run, of, check.quantity().unwrap(), value);
+            Record { name: index.to_string(), run }
+        };
+        let records: Vec<Record> = rules.iter().enumerate().map(record).collect();
+        judge(&Claim { checks: vec![check.clone()], ..any_claim() }, &records, &[])
+    };
+    let (old, today) = (COUNTING_RULE_OF_SCHEMA_1, COUNTING_RULE);
+    for word in words {
+        assert_eq!(judged(word, 0.25, &[today]).verdict, Verdict::Holds, "{word}");
+        assert_eq!(judged(word, 0.25, &[old, today]).verdict, Verdict::Holds, "{word}");
+        // Neither as claimed nor not.
+        for min in [0.01, 1e9] {
+            let alone = judged(word, min, &[old, old]);
+            let Verdict::NotTestable(why) = &alone.verdict else { panic!("{word}: {alone:?}") };
+            let said = "of f/k counted by rule 2 (launches that another rule counted, and that are \
+                        not judged: 2)";
+            assert!(why.starts_with("needs ") && why.ends_with(said), "{word}: {why}");
+            assert_eq!((&alone.reason, &alone.figures), (why, &Vec::new()), "{word}");
+        }
+    }
+    // Times are of no rule, nor is what the hardware counts, nor is a device's width.
+    for (word, min) in [("time", 100.0), ("counter:x", 0.1), ("width", 0.5)] {
+        assert_eq!(judged(word, min, &[old]).verdict, Verdict::Holds, "{word}");
+    }
+    // What is not there is needed, whatever the rule.
+    let none = judged("efficiency", 0.25, &[]).verdict;
+    assert_eq!(none, Verdict::NotTestable("needs a record of f/k".to_owned()));
 }
 
 #[test]

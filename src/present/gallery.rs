@@ -60,6 +60,14 @@ fn devices(attested: &str, chosen: &[(&GalleryKey, &GalleryDevice)]) -> Table {
             wrong,
         ]);
     }
+    let of_other_rules = chosen.iter().map(|(_, device)| device.of_other_rules).sum::<u64>();
+    if of_other_rules > 0 {
+        let launches = count_text(u128::from(of_other_rules), "launch");
+        table.notes.push(format!(
+            "The active lanes of {launches} are left out: they were counted by another rule, as one by \
+             which a jump is an operation."
+        ));
+    }
     table
 }
 

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Nanoseconds, Ratio, Width};
+use crate::units::{COUNTING_RULE, Nanoseconds, Ratio, Width};
 
 mod counts;
 mod device;
@@ -102,6 +102,13 @@ fn counting_rule_of_schema_1() -> u32 {
 }
 
 impl<D> Run<D> {
+    /// Whether its operations are what this version counts as operations. If not, what follows from
+    /// counts (lanes, efficiency, slots) is set beside no limit and no figure of today's rule; times and
+    /// outputs are of no rule.
+    pub fn counts_as_today(&self) -> bool {
+        self.counting_rule == COUNTING_RULE
+    }
+
     /// The same run with dispatches in another form.
     ///
     /// # Errors

@@ -12,6 +12,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// The rule by which blocks' operations are counted, as records name it: 1 where jumps (`break`,
+/// `continue`, `return`) count an operation, 2 where they count none. `program` counts by it.
+pub const COUNTING_RULE: u32 = 2;
+
 /// The number of lanes of a subgroup: a power of two from 1 to 128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]

@@ -64,9 +64,7 @@ pub use spirv::read_spirv;
 pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
 pub use validate::{array_length, catch_panic, guard, panic_is_caught, validate};
 
-/// The rule by which blocks' operations are counted, as records name it: 1 where jumps (`break`,
-/// `continue`, `return`) count an operation, 2 where they count none.
-pub const COUNTING_RULE: u32 = 2;
+pub use crate::units::COUNTING_RULE;
 
 #[cfg(test)]
 mod tests;
