@@ -20,7 +20,7 @@ use super::sizes::rate_sentences;
 use super::sorting::sweep_crossovers;
 use super::summary::{DeviceSummary, Summary, SummaryRow, TimeRatio};
 use super::width_costs::width_sentences;
-use crate::record::{Device, Measurement, Run, Tag, Value, flag};
+use crate::record::{Measurement, Run, Tag, Value, flag};
 use crate::statistics::{PairedRatio, RatioVerdict};
 use crate::units::{Nanoseconds, Ratio, text};
 
@@ -276,10 +276,11 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
             write_count(count, "kernel was", "kernels were")
         ),
     };
-    let untimed = if run.devices.iter().all(Device::is_simulator) {
-        "; no GPU ran, so nothing was timed"
-    } else {
+    // Simulators give none, nor does machine code that is executed without its hardware.
+    let untimed = if run.devices.iter().any(|device| device.gives().times) {
         ""
+    } else {
+        "; nothing was timed, since no device that ran gives times"
     };
     let labels = list_text(&labels);
     let varied = rows(summary).filter(|_| one_family).map(|row| &row.parameters);
@@ -639,6 +640,7 @@ mod tests {
     use super::*;
     use crate::analyze::summary;
     use crate::fixtures;
+    use crate::record::{Device, DeviceKind, Status};
 
     #[test]
     fn a_run_is_told_in_three_to_six_sentences() {
@@ -656,6 +658,38 @@ mod tests {
         let mut nothing = run;
         nothing.measurements.clear();
         assert!(overview(&nothing, &summary(&nothing)).is_empty());
+    }
+
+    #[test]
+    fn where_no_device_gives_times_that_is_told() {
+        let is_told = |change: &dyn Fn(&mut Run)| {
+            let mut run = fixtures::compared_run();
+            run.measurements.retain(|measured| measured.status == Status::Ok);
+            change(&mut run);
+            let (told, well) = describe_launches(&run, &summary(&run)).expect("launches");
+            assert!(well, "{told}");
+            told.ends_with("wrong; nothing was timed, since no device that ran gives times.")
+        };
+        let keep_untimed = |run: &mut Run| {
+            run.devices.retain(Device::is_emulated);
+            let ids: Vec<String> = run.devices.iter().map(|device| device.id.clone()).collect();
+            run.measurements.retain(|measured| ids.contains(&measured.device));
+        };
+        assert!(!is_told(&|_| {}));
+        assert!(is_told(&keep_untimed), "simulators alone");
+        // As where nobody names a device and there is no GPU: machine code is executed beside them.
+        assert!(is_told(&|run| {
+            let gpu = &mut run.devices[0];
+            (gpu.kind, gpu.timestamp_quantum_ns) = (DeviceKind::Radv, None);
+            keep_untimed(run);
+            assert!(run.devices.iter().any(|device| !device.is_simulator()));
+        }));
+        // A GPU whose driver takes no timestamps.
+        assert!(is_told(&|run| {
+            for device in &mut run.devices {
+                device.timestamp_quantum_ns = None;
+            }
+        }));
     }
 
     #[test]
