@@ -17,7 +17,7 @@ use super::names::device_label;
 use super::rounds::{overlap, ticks_by_round};
 use crate::{
     occupancy,
-    record::{Device, Measurement, Reading, Run, Value},
+    record::{ChainsNote, Device, Measurement, Reading, Run, Value},
     statistics,
     units::Nanoseconds,
 };
@@ -71,17 +71,17 @@ type Slopes = BTreeMap<u32, f64>;
 /// Makes the table of each device that has timed chains of two lengths.
 pub fn latencies(run: &Run) -> Vec<Latencies> {
     let chains = run.kernels.iter().filter_map(|(kernel, note)| match &note.reading {
-        Some(Reading::Chains { unit }) => Some((kernel.as_str(), unit.as_str())),
+        Some(Reading::Chains(chains)) => Some((kernel.as_str(), chains)),
         Some(Reading::Undefined | Reading::PartialSums) | None => None,
     });
-    let latencies_of = |(kernel, unit)| {
+    let latencies_of = |(kernel, chains)| {
         let devices = run.devices.iter();
-        devices.filter_map(move |device| find_latencies(run, device, kernel, unit))
+        devices.filter_map(move |device| find_latencies(run, device, kernel, chains))
     };
     chains.flat_map(latencies_of).collect()
 }
 
-fn find_latencies(run: &Run, device: &Device, kernel: &str, unit: &str) -> Option<Latencies> {
+fn find_latencies(run: &Run, device: &Device, kernel: &str, of: &ChainsNote) -> Option<Latencies> {
     let period = device.timestamp_period_ns?;
     let mut chains: indexmap::IndexMap<LatencyKey, BTreeMap<i64, &Measurement>> =
         indexmap::IndexMap::new();
@@ -93,9 +93,9 @@ fn find_latencies(run: &Run, device: &Device, kernel: &str, unit: &str) -> Optio
             Some(Value::Integer(number)) => Some(*number),
             _ => None,
         };
-        let operation = measured.parameters.get("operation")?.to_string();
-        let key = (operation, number("workgroups")?, number("workgroup_size")?);
-        chains.entry(key).or_default().insert(number("links")?, measured);
+        let operation = measured.parameters.get(&of.operation)?.to_string();
+        let key = (operation, number(&of.workgroups)?, number(&of.workgroup_size)?);
+        chains.entry(key).or_default().insert(number(&of.links)?, measured);
     }
     let slopes: indexmap::IndexMap<LatencyKey, Slopes> = chains
         .into_iter()
@@ -104,7 +104,7 @@ fn find_latencies(run: &Run, device: &Device, kernel: &str, unit: &str) -> Optio
     let core = i64::from(CORE_INVOCATIONS);
     let known = occupancy::of_device(&device.name).ok().flatten();
     let rate = known.as_ref().and_then(|known| known.multiply_adds_per_cycle);
-    let cycles = slopes.get(&(unit.to_owned(), 1, core)).zip(rate).map(|(link, rate)| {
+    let cycles = slopes.get(&(of.unit.clone(), 1, core)).zip(rate).map(|(link, rate)| {
         let each = |ns: &f64| ns * f64::from(rate) / f64::from(CORE_INVOCATIONS);
         link.iter().map(|(round, ns)| (*round, each(ns))).collect::<Slopes>()
     });
@@ -113,7 +113,7 @@ fn find_latencies(run: &Run, device: &Device, kernel: &str, unit: &str) -> Optio
         .filter(|((_, workgroups, size), _)| *workgroups > 1 || *size < core)
         .filter_map(|((operation, workgroups, size), link)| {
             let load = if *workgroups == 1 { Load::Alone } else { Load::Saturated };
-            let unit = slopes.get(&(unit.to_owned(), *workgroups, *size));
+            let unit = slopes.get(&(of.unit.clone(), *workgroups, *size));
             Some(LatencyRow {
                 operation: operation.clone(),
                 load,
@@ -231,6 +231,34 @@ mod tests {
         assert!((table.cycle.unwrap().0 - 0.5).abs() < 0.001, "{:?}", table.cycle);
         assert!((shuffle.cycles.unwrap() - 26.0).abs() < 0.05, "{shuffle:?}");
         assert!(table.cycle_source.as_ref().unwrap().contains("sm_90 does 128 a cycle"));
+    }
+
+    #[test]
+    fn parameters_are_those_that_the_note_names() {
+        let mut other = run();
+        let expected = latencies(&other);
+        for note in other.kernels.values_mut() {
+            let Some(Reading::Chains(names)) = &mut note.reading else { continue };
+            names.operation = "what".to_owned();
+            (names.links, names.workgroups) = ("length".to_owned(), "groups".to_owned());
+            names.workgroup_size = "size".to_owned();
+        }
+        assert_eq!(latencies(&other), [], "parameters of these names there are none");
+        for measurement in &mut other.measurements {
+            measurement.parameters = std::mem::take(&mut measurement.parameters)
+                .into_iter()
+                .map(|(name, value)| {
+                    let renamed = match name.as_str() {
+                        "operation" => "what",
+                        "links" => "length",
+                        "workgroups" => "groups",
+                        _ => "size",
+                    };
+                    (renamed.to_owned(), value)
+                })
+                .collect();
+        }
+        assert_eq!(latencies(&other), expected);
     }
 
     #[test]

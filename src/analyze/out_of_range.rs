@@ -1,22 +1,18 @@
 //! What shuffles return where nothing is promised.
 //!
-//! Input: a run with kernels whose notes say that they show this, and whose outputs the record holds.
-//! Output: for each device the rule that explains what every lane got whose source was not there, in
-//! words. Nothing here says what is right: WGSL does not.
+//! Input: a run with kernels whose notes say that they show this, where it stands, and whose outputs the
+//! record holds. Output: for each device the rule that explains what every lane got whose source was not
+//! there, in words. Nothing here says what is right: WGSL does not.
 
 use super::names::device_label;
-use crate::record::{Measurement, Reading, Run};
-use crate::units::text;
-
-/// Lanes for which the kernel has room.
-const LANES: usize = 128;
-
-/// Distances that the kernel tries: 1, 2, 4 … 64, and W.
-const STEPS: usize = 8;
+use crate::record::{Measurement, Reading, Run, ShownRows};
+use crate::units::{Width, text};
 
 /// What one device returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndefinedRow {
+    /// The kernel that shows it.
+    pub kernel: String,
     /// The device's name for people.
     pub label: String,
     /// Its width, in lanes.
@@ -33,51 +29,71 @@ pub struct UndefinedRow {
     pub partial_sums: String,
 }
 
+/// The output of a measurement that is read.
+struct Shown<'a> {
+    measurement: &'a Measurement,
+    width: Width,
+    values: &'a [f64],
+    rows: Option<ShownRows>,
+}
+
 /// Makes a row for each device that was asked.
 pub fn undefined_rows(run: &Run) -> Vec<UndefinedRow> {
-    let measurement_of = |device: &str, reading: &Reading| {
-        let mut all = run.measurements.iter();
-        all.find(|measurement| {
-            let note = run.kernels.get(&measurement.kernel);
-            measurement.device == device
-                && note.is_some_and(|note| note.reading.as_ref() == Some(reading))
-                && !measurement.outputs_shown.is_empty()
-        })
-    };
     let devices = run.devices.iter();
     devices
         .filter_map(|device| {
-            let shuffles = measurement_of(&device.id, &Reading::Undefined)?;
-            let tails = measurement_of(&device.id, &Reading::PartialSums);
-            row(device_label(run, &device.id), shuffles, tails)
+            let shuffles = find_shown(run, &device.id, &Reading::Undefined)?;
+            let tails = find_shown(run, &device.id, &Reading::PartialSums);
+            row(device_label(run, &device.id), &shuffles, tails.as_ref())
         })
         .collect()
 }
 
-fn row(
-    label: String,
-    measurement: &Measurement,
-    tails: Option<&Measurement>,
-) -> Option<UndefinedRow> {
-    let returned = measurement.outputs_shown.get("returned")?;
-    let width = measurement.subgroup_width?.index();
-    let shifted = |operation: usize, source: fn(usize, usize) -> Option<usize>| {
+/// The first output that a device shows and that is read so.
+fn find_shown<'a>(run: &'a Run, device: &str, reading: &Reading) -> Option<Shown<'a>> {
+    let mut of_device = run.measurements.iter().filter(|measurement| measurement.device == device);
+    of_device.find_map(|measurement| {
+        let note = run.kernels.get(&measurement.kernel)?;
+        if note.reading.as_ref() != Some(reading) {
+            return None;
+        }
+        let shown = note.shown()?;
+        let values = measurement.outputs_shown.get(&shown.output)?;
+        let width = measurement.subgroup_width?;
+        Some(Shown { measurement, width, values, rows: shown.rows })
+    })
+}
+
+impl Shown<'_> {
+    /// What a lane got, in a row; nothing past the row's end or the output's.
+    fn got(&self, row: u32, lane: usize) -> Option<f64> {
+        let lanes = usize::try_from(self.rows?.lanes).ok()?;
+        let begin = usize::try_from(row).ok()?.checked_mul(lanes)?;
+        self.values.get(begin.checked_add(lane)?).copied().filter(|_| lane < lanes)
+    }
+}
+
+fn row(label: String, shuffles: &Shown<'_>, tails: Option<&Shown<'_>>) -> Option<UndefinedRow> {
+    let (rows, width) = (shuffles.rows?, shuffles.width.index());
+    let shifted = |first: u32, source: fn(usize, usize) -> Option<usize>| {
         // Distances below W: at W itself wrapping around is a lane's own.
-        let steps = (0..STEPS - 1).filter(|step| 1 << step < width);
+        let steps = (0..rows.distances).take_while(|step| (1_usize << step) < width);
         let cases = steps.flat_map(|step| {
-            let values = &returned[(operation * STEPS + step) * LANES..];
-            (0..width).map(move |lane| (lane, 1 << step, values[lane]))
+            let row = first.saturating_add(step);
+            (0..width).map(move |lane| Some((lane, 1_usize << step, shuffles.got(row, lane)?)))
         });
-        rule(width, source, cases.collect())
+        Some(rule(width, source, cases.collect::<Option<_>>()?))
     };
-    let odd = (1..width).step_by(2).map(|lane| (lane, returned[4 * STEPS * LANES + lane]));
+    let odd = (1..width).step_by(2);
+    let odd = odd.map(|lane| Some((lane, shuffles.got(rows.inactive, lane)?)));
     Some(UndefinedRow {
+        kernel: shuffles.measurement.kernel.clone(),
         label,
-        width: measurement.subgroup_width?.lanes(),
-        up: shifted(0, |lane, distance| lane.checked_sub(distance)),
-        down: shifted(1, |lane, distance| Some(lane + distance)),
-        index: shifted(3, |lane, distance| Some(lane + distance)),
-        inactive: inactive(&odd.collect::<Vec<_>>()).to_owned(),
+        width: shuffles.width.lanes(),
+        up: shifted(rows.up, |lane, distance| lane.checked_sub(distance))?,
+        down: shifted(rows.down, |lane, distance| Some(lane + distance))?,
+        index: shifted(rows.index, |lane, distance| Some(lane + distance))?,
+        inactive: inactive(&odd.collect::<Option<Vec<_>>>()?).to_owned(),
         partial_sums: tails.map(partial_sums).unwrap_or_default(),
     })
 }
@@ -131,15 +147,10 @@ fn inactive(got: &[(usize, f64)]) -> &'static str {
 
 /// For how many tails the sum after the others have gone is that of the lanes that are there.
 #[expect(clippy::cast_precision_loss, reason = "numbers of lanes")]
-fn partial_sums(measurement: &Measurement) -> String {
-    let (Some(sums), Some(width)) =
-        (measurement.outputs_shown.get("snippet"), measurement.subgroup_width)
-    else {
-        return String::new();
-    };
-    let tails = 1..width.index();
+fn partial_sums(shown: &Shown<'_>) -> String {
+    let tails = 1..shown.width.index();
     let right = tails.clone().filter(|tail| {
-        sums.get(*tail).is_some_and(|sum| same(*sum, (tail * (tail + 1) / 2) as f64))
+        shown.values.get(*tail).is_some_and(|sum| same(*sum, (tail * (tail + 1) / 2) as f64))
     });
     format!("right for {} of {} tails", right.count(), tails.len())
 }
@@ -154,9 +165,14 @@ mod tests {
 
     use super::*;
     use crate::fixtures;
-    use crate::units::Width;
+    use crate::record::ShownNote;
 
-    fn measured(value: &dyn Fn(usize, usize, usize) -> f64) -> Vec<UndefinedRow> {
+    /// The kernel's lanes and distances.
+    const LANES: usize = 128;
+    const STEPS: usize = 8;
+
+    /// A run of 8 lanes with what each operation returns, by its number in the kernel, distance and lane.
+    fn run(value: &dyn Fn(usize, usize, usize) -> f64) -> Run {
         let mut run = fixtures::run();
         let mut measurement = run.measurements[0].clone();
         measurement.kernel = "shuffle/out_of_range".to_owned();
@@ -177,7 +193,85 @@ mod tests {
         let sums = vec![0.0, 1.0, 3.0, 6.0, 11.0, 0.0, 0.0, 0.0];
         tails.outputs_shown = [("snippet".to_owned(), sums)].into();
         run.measurements = vec![measurement, tails];
-        undefined_rows(&fixtures::noted(run))
+        fixtures::noted(run)
+    }
+
+    fn measured(value: &dyn Fn(usize, usize, usize) -> f64) -> Vec<UndefinedRow> {
+        undefined_rows(&run(value))
+    }
+
+    /// Each lane its own value from above, by index the value around.
+    fn some(operation: usize, distance: usize, lane: usize) -> f64 {
+        match operation {
+            0 | 1 => (lane + 1) as f64,
+            3 => ((lane + distance) % 8 + 1) as f64,
+            _ => 0.0,
+        }
+    }
+
+    /// Records from before notes said where the output stands have it where it stood then.
+    #[test]
+    fn the_output_stands_where_the_note_says_and_in_older_records_where_it_stood() {
+        let expected = measured(&some);
+        assert_eq!((expected.len(), expected[0].index.as_str()), (1, "wraps around"));
+        let mut older = run(&some);
+        for note in older.kernels.values_mut() {
+            assert!(note.read_from.take().is_some(), "{note:?}");
+        }
+        assert_eq!(undefined_rows(&older), expected);
+        // The same values elsewhere: rows of eight lanes, and the operations in another order.
+        let mut other = run(&some);
+        for measurement in &mut other.measurements {
+            let outputs = std::mem::take(&mut measurement.outputs_shown);
+            for (output, values) in outputs {
+                let moved = if output == "returned" { rearranged(&values) } else { values };
+                measurement.outputs_shown.insert(format!("{output} here"), moved);
+            }
+        }
+        assert_eq!(undefined_rows(&other), []);
+        for note in other.kernels.values_mut() {
+            let ShownNote { output, rows } = note.read_from.as_mut().expect("noted");
+            output.push_str(" here");
+            *rows = rows.map(|_| ShownRows {
+                lanes: 8,
+                distances: 3,
+                up: 7,
+                down: 4,
+                index: 1,
+                inactive: 0,
+            });
+        }
+        assert_eq!(undefined_rows(&other), expected);
+    }
+
+    /// What lanes of odd number got, then three rows each of indices, shuffles down, and shuffles up.
+    fn rearranged(values: &[f64]) -> Vec<f64> {
+        let row = |operation: usize, step: usize| {
+            let begin = (operation * STEPS + step) * LANES;
+            values[begin..begin + 8].to_vec()
+        };
+        let shifted =
+            [3, 1, 0].into_iter().flat_map(|operation| (0..3).map(move |step| (operation, step)));
+        let rows = std::iter::once((4, 0)).chain(shifted);
+        rows.flat_map(|(operation, step)| row(operation, step)).collect()
+    }
+
+    /// A note may say anything.
+    #[test]
+    fn rows_past_the_end_of_an_output_make_no_row() {
+        let rows = |change: &dyn Fn(&mut ShownRows)| {
+            let mut run = run(&some);
+            for note in run.kernels.values_mut() {
+                note.read_from.iter_mut().flat_map(|shown| &mut shown.rows).for_each(change);
+            }
+            undefined_rows(&run).len()
+        };
+        assert_eq!(rows(&|_| {}), 1);
+        assert_eq!(rows(&|rows| rows.up = 34), 0);
+        assert_eq!(rows(&|rows| rows.inactive = u32::MAX), 0);
+        assert_eq!(rows(&|rows| (rows.lanes, rows.down) = (u32::MAX, u32::MAX)), 0);
+        assert_eq!(rows(&|rows| rows.lanes = 4), 0, "a subgroup has eight lanes");
+        assert_eq!(rows(&|rows| rows.distances = u32::MAX), 1, "those below the width are read");
     }
 
     #[test]

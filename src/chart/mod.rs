@@ -238,8 +238,9 @@ pub fn figures(run: &Run) -> Vec<Figure> {
         }
     }
     let undefined = analyze::undefined_rows(run);
-    if !undefined.is_empty() {
-        found.push(name_figure([Some("shuffle-out-of-range")], Drawing::Undefined(undefined)));
+    if let Some(row) = undefined.first() {
+        let word = row.kernel.replace(['/', '_'], "-");
+        found.push(name_figure([Some(word.as_str())], Drawing::Undefined(undefined)));
     }
     if !curves_first {
         find_crossovers(run, &mut found);

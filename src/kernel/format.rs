@@ -26,7 +26,9 @@ pub use super::expression::Formula;
 use super::limits::PARAMETERS_MAX;
 use super::lines::Lines;
 use super::texture_description::{SamplerDescription, TextureDescription};
-use crate::record::{Axis, Divergence, FigureNote, GrainNote, Reading, StageNote, Value};
+use crate::record::{
+    Axis, Divergence, FigureNote, GrainNote, Reading, ShownNote, StageNote, Value,
+};
 
 /// A kernel's description.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -151,6 +153,9 @@ pub struct Description {
     /// What its launches are read as beside, where they need a table of their own.
     #[serde(default, deserialize_with = "strict")]
     pub reading: Option<Reading>,
+    /// The shown output that is read so, and how it lies; absent where times are read.
+    #[serde(default, deserialize_with = "strict")]
+    pub read_from: Option<ShownNote>,
     /// The parameter that says how far neighbours go the same way, where it has one.
     #[serde(default, deserialize_with = "strict")]
     pub grain: Option<GrainNote>,

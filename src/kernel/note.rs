@@ -42,6 +42,7 @@ impl Description {
             divergence: self.divergence.clone(),
             figures: self.figures.clone(),
             reading: self.reading.clone(),
+            read_from: self.read_from.clone(),
             grain: self.grain.clone(),
         }
     }

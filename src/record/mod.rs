@@ -51,8 +51,8 @@ pub use memory::{
     AccessCost, BarrierWait, Cost, DataRace, DispatchMemory, MemoryUse, Pattern, RaceSide, Touching,
 };
 pub use note::{
-    Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, GrainNote, KernelNote,
-    PublishedFigure, PublishedSpeedup, Reading, StageNote, Tolerance,
+    Axis, ChainsNote, CountedArms, Divergence, FigureLine, FigureNote, FigureY, GrainNote,
+    KernelNote, PublishedFigure, PublishedSpeedup, Reading, ShownNote, ShownRows, StageNote, Tolerance,
 };
 pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};

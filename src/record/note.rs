@@ -63,6 +63,10 @@ pub struct KernelNote {
     /// What its launches are read as beside, where its outputs or times need a table of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Reading>,
+    /// The shown output that is read so, and how it lies; absent where times are read, and in older
+    /// records. What it is in these says [`Reading::shown_in_older`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_from: Option<ShownNote>,
     /// The parameter that says how far neighbours go the same way, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grain: Option<GrainNote>,
@@ -239,16 +243,98 @@ pub struct FigureLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// Chains of `links` dependent operations: the time of a link of each `operation`, and how it
-    /// compares with that of this one, of which a core does a known number in a cycle.
-    Chains {
-        /// The operation that others are held against.
-        unit: String,
-    },
-    /// What shuffles return whose source is not there, in the shown output `returned`.
+    /// Chains of dependent operations: the time of a link of each operation, and how it compares with
+    /// that of one of which a core does a known number in a cycle.
+    Chains(ChainsNote),
+    /// What shuffles return whose source is not there, in the rows of a shown output.
     Undefined,
-    /// How a reduction ends from which lanes have gone, in its shown outputs.
+    /// How a reduction ends from which lanes have gone: a sum for each number of lanes that are there,
+    /// in a shown output.
     PartialSums,
+}
+
+/// What tells chains of dependent operations apart: the names of parameters. Older records leave the
+/// names out, and have those that stand beside each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChainsNote {
+    /// The operation that others are held against.
+    pub unit: String,
+    /// The parameter that says what operation a link is; `operation` where absent.
+    #[serde(default = "operation")]
+    pub operation: String,
+    /// The parameter that says how many links a chain has; `links` where absent.
+    #[serde(default = "links")]
+    pub links: String,
+    /// The parameter that says how many workgroups there are; `workgroups` where absent.
+    #[serde(default = "workgroups")]
+    pub workgroups: String,
+    /// The parameter that says how many invocations a workgroup has; `workgroup_size` where absent.
+    #[serde(default = "workgroup_size")]
+    pub workgroup_size: String,
+}
+
+/// A shown output that is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownNote {
+    /// Its name, a key of [`super::Measurement::outputs_shown`].
+    pub output: String,
+    /// Its rows, where what each lane got stands in rows; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<ShownRows>,
+}
+
+/// Rows, one behind the other, of what the lanes of a subgroup got, where lane l held l + 1. A
+/// shuffle has a row for each distance: 1, 2, 4 and so on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownRows {
+    /// Elements of a row, so many lanes as a subgroup may have.
+    pub lanes: u32,
+    /// Distances that have a row.
+    pub distances: u32,
+    /// The first row of shuffles up, from 0.
+    pub up: u32,
+    /// The first row of shuffles down.
+    pub down: u32,
+    /// The first row of shuffles by a lane's number.
+    pub index: u32,
+    /// The row of what odd lanes got of the even lane below, which took no part.
+    pub inactive: u32,
+}
+
+impl Reading {
+    /// What older records do not say: the output as the kernels laid it that wrote them.
+    pub fn shown_in_older(&self) -> Option<ShownNote> {
+        let rows = ShownRows { lanes: 128, distances: 7, up: 0, down: 8, index: 24, inactive: 32 };
+        match self {
+            Self::Chains(_) => None,
+            Self::Undefined => Some(ShownNote { output: "returned".to_owned(), rows: Some(rows) }),
+            Self::PartialSums => Some(ShownNote { output: "snippet".to_owned(), rows: None }),
+        }
+    }
+}
+
+impl KernelNote {
+    /// The shown output that is read, as the record says it, or as older records have it.
+    pub fn shown(&self) -> Option<ShownNote> {
+        let older = || self.reading.as_ref().and_then(Reading::shown_in_older);
+        self.read_from.clone().or_else(older)
+    }
+}
+
+fn operation() -> String {
+    "operation".to_owned()
+}
+
+fn links() -> String {
+    "links".to_owned()
+}
+
+fn workgroups() -> String {
+    "workgroups".to_owned()
+}
+
+fn workgroup_size() -> String {
+    "workgroup_size".to_owned()
 }
 
 fn default_x_unit() -> f64 {
@@ -276,4 +362,37 @@ pub struct PublishedSpeedup {
     pub n: i64,
     /// The hardware that it was published for.
     pub hardware: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(reading: &str) -> KernelNote {
+        serde_json::from_str(&format!("{{\"reading\":{reading}}}")).expect("a note")
+    }
+
+    /// As the records of before wrote it: no names of parameters, and not where outputs stand.
+    #[test]
+    fn older_notes_have_the_names_and_the_layout_that_went_without_saying() {
+        let chains = note("{\"chains\":{\"unit\":\"multiply_add\"}}");
+        let Some(Reading::Chains(names)) = &chains.reading else { panic!("{chains:?}") };
+        let all = [&names.operation, &names.links, &names.workgroups, &names.workgroup_size];
+        assert_eq!(all, ["operation", "links", "workgroups", "workgroup_size"]);
+        assert_eq!((names.unit.as_str(), chains.shown()), ("multiply_add", None));
+        let undefined = note("\"undefined\"").shown().expect("an output");
+        let rows = undefined.rows.expect("rows");
+        assert_eq!((undefined.output.as_str(), rows.lanes, rows.inactive), ("returned", 128, 32));
+        let sums = note("\"partial_sums\"").shown().expect("an output");
+        assert_eq!((sums.output.as_str(), sums.rows), ("snippet", None));
+    }
+
+    #[test]
+    fn what_a_note_says_goes_before_what_went_without_saying() {
+        let said = ShownNote { output: "elsewhere".to_owned(), rows: None };
+        let told = KernelNote { read_from: Some(said.clone()), ..note("\"partial_sums\"") };
+        let text = serde_json::to_string(&told).expect("JSON");
+        let read: KernelNote = serde_json::from_str(&text).expect("a note");
+        assert_eq!((read.shown(), &read), (Some(said), &told));
+    }
 }
