@@ -1,9 +1,12 @@
 //! A family that is a folder outside the tree.
 //!
 //! Input: two kernels and their `family.toml`, written here. Output: the list, a run on the
-//! simulator, its chart and its page, and the page again from the record alone.
+//! simulator, its table, its charts and its page, and charts and page again from the record alone.
 
-use lanescope::record::Output;
+use std::collections::BTreeMap;
+
+use lanescope::record::{Dispatch, Output, Run, Time};
+use lanescope::units::{Nanoseconds, Ratio};
 use tempfile::TempDir;
 
 use crate::support::program;
@@ -32,17 +35,94 @@ pub(super) fn from_a_folder() {
     let note = &run.kernels["halves/parted"];
     assert_eq!(note.baseline.as_deref(), Some("halves/whole"));
     assert_eq!((note.axes.len(), note.stages[0].name.as_str()), (1, "loops"));
-    assert!(stdout.contains("parted") && stdout.contains("whole"), "{stdout}");
-    let chart = std::fs::read_to_string(folder.path().join("out/halves-lanes.svg")).unwrap();
-    assert!(chart.contains("Lanes of halves") && chart.contains("parted"), "{chart}");
-    // The record makes its page by itself, where nobody knows the folder.
+    check_table(&stdout);
+    let drawn = drawings(&folder, "out");
+    let curves = &drawn["halves-lanes.svg"];
+    for text in ["Lanes of halves", "sim:8: whole", "sim:32: parted"] {
+        assert!(curves.contains(&format!(">{text}<")), "{text}: {curves}");
+    }
+    // At each width and size.
+    assert_eq!(curves.matches(">50.1<").count(), 2 * 4, "{curves}");
+    // The record makes charts and page by itself, where nobody knows the folder.
     std::fs::remove_dir_all(folder.path().join("more")).unwrap();
     let again = program::run(&folder, &[], &["report", "out/result.json", "--out", "page"]);
-    assert_eq!(program::parts(&again).0, 0);
+    let (code, printed, stderr) = program::parts(&again);
+    assert_eq!(code, 0, "{stderr}");
+    check_table(&printed);
+    let redrawn = drawings(&folder, "page");
+    assert!(redrawn == drawn, "{:?} and {:?}", redrawn.keys(), drawn.keys());
     let page = std::fs::read_to_string(folder.path().join("page/report.html")).unwrap();
-    for text in ["Lanes of halves", "What does it cost in two ways?", "halves"] {
-        assert!(page.contains(text), "{text}");
+    assert!(page.contains("What does it cost in two ways?"));
+    check_stages(&folder, run);
+}
+
+/// The rows of both kernels: at each turn of a loop half of the lanes are there, of as many turns for each half, and
+/// what stands before and behind takes all.
+fn check_table(stdout: &str) {
+    let in_one = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rows: Vec<String> = stdout.lines().map(in_one).collect();
+    for row in [
+        "parted n=1024 4.01 50.1 % 8.41 M 1.999×",
+        "whole n=1024 8.00 100.0 % 4.21 M baseline",
+        "parted n=1024 16.03 50.1 % 8.41 M 1.999×",
+        "whole n=1024 32.00 100.0 % 4.21 M baseline",
+    ] {
+        let told = rows.iter().filter(|told| *told == row).count();
+        assert_eq!(told, 1, "{row}: {stdout}");
     }
+}
+
+/// The charts of a folder by their files; each of them is on the folder's page as it is.
+fn drawings(folder: &TempDir, name: &str) -> BTreeMap<String, String> {
+    let folder = folder.path().join(name);
+    let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        if file.ends_with(".svg") {
+            let svg = std::fs::read_to_string(entry.path()).unwrap();
+            assert!(page.contains(svg.trim()), "{name}/{file} is not on the page");
+            found.insert(file, svg);
+        }
+    }
+    found
+}
+
+/// Stages are drawn as the record's notes name them. Simulators take no times, so that some are planted, and those of a
+/// dispatch whose entry point no stage names.
+fn check_stages(folder: &TempDir, mut run: Run) {
+    let launches = run.measurements.len();
+    for measurement in &mut run.measurements {
+        let dispatch = &mut measurement.dispatches[0];
+        dispatch.median_ns = Some(Nanoseconds(600.0));
+        let other = Dispatch {
+            entry_point: "tidied".to_owned(),
+            median_ns: Some(Nanoseconds(300.0)),
+            ..dispatch.clone()
+        };
+        measurement.dispatches.push(other);
+        measurement.time = Some(Time {
+            median_ns: Nanoseconds(1000.0),
+            ci95_ns: [Nanoseconds(999.0), Nanoseconds(1001.0)],
+            noise_ratio: Ratio(0.0),
+            dispatches_per_sample: 1,
+            dispatches_before_sample: Some(1),
+            stop_rule_met: true,
+            samples: Vec::new(),
+        });
+    }
+    let file = folder.path().join("timed.json");
+    program::write(&file, lanescope::store::encode(&run, &file).unwrap());
+    let told = program::run(folder, &[], &["report", "timed.json", "--out", "timed"]);
+    let (code, _, stderr) = program::parts(&told);
+    assert_eq!(code, 0, "{stderr}");
+    let drawn = drawings(folder, "timed");
+    let stages = &drawn["stages-halves.svg"];
+    for text in ["Time by stage, halves", "loops", "tidied", "sim:32, n = 1024"] {
+        assert!(stages.contains(&format!(">{text}<")), "{text}: {stages}");
+    }
+    let bar = ">loops 0.6 + tidied 0.3 + between dispatches 0.1 = 1.0; launch 1.0<";
+    assert_eq!(stages.matches(bar).count(), launches, "{stages}");
 }
 
 /// A family that is wrong is told with file and line.
