@@ -52,7 +52,8 @@ pub use memory::{
 };
 pub use note::{
     Axis, ChainsNote, CountedArms, Divergence, FigureLine, FigureNote, FigureY, GrainNote,
-    KernelNote, PublishedFigure, PublishedSpeedup, Reading, ShownNote, ShownRows, StageNote, Tolerance,
+    KernelNote, PublishedFigure, PublishedSpeedup, Reading, ShownNote, ShownRows, StageNote,
+    Tolerance,
 };
 pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
