@@ -420,7 +420,7 @@ fn entry_points(
         (_, []) => Err(ProfileError::NoEntryPoint { file, spirv: request.spirv.is_some() }),
         (Some(name), _) => Ok(vec![name.clone()]),
         (None, [name]) => Ok(vec![(*name).to_owned()]),
-        (None, several) => Err(ProfileError::EntryPoints { file, names: listed(&several) }),
+        (None, several) => Err(ProfileError::EntryPoints { file, names: listed(several) }),
     }
 }
 
