@@ -193,40 +193,63 @@ fn lost(driver: &Driver) {
     assert!(lost >= 4, "the layer lost {lost} devices");
 }
 
-/// Loops that lavapipe leaves too early, which begin in line 3: one of each form that WGSL has a way out for.
-const CUT_LOOPS: [(&str, &str); 8] = [
-    ("while", "while i < 70000u { i += 1u; }"),
-    ("for", "for (; i < 70000u; i++) { x ^= i; }"),
-    ("break", "for (;;) { i += 1u; if i >= 70000u { break; } x ^= i; }"),
-    ("continue", "for (; i < 70000u; i++) { if i % 3u == 0u { continue; } x ^= i; }"),
-    ("return in a switch", "loop { switch i { case 70000u: { return; } default: { i += 1u; } } }"),
+/// Loops that lavapipe leaves too early: what comes behind the head of `main`, and the line where the loop begins.
+/// Every form of loop and of way out that WGSL has.
+const CUT_LOOPS: [(&str, &str, u32); 12] = [
+    ("while", "while i < 70000u { i += 1u; }", 3),
+    ("for", "for (; i < 70000u; i++) { x ^= i; }", 3),
+    ("break", "for (;;) { i += 1u; if i >= 70000u { break; } x ^= i; }", 3),
+    ("continue", "for (; i < 70000u; i++) { if i % 3u == 0u { continue; } x ^= i; }", 3),
+    (
+        "return in a switch",
+        "loop { switch i { case 70000u: { return; } default: { i += 1u; } } }",
+        3,
+    ),
     (
         "break behind a switch",
         "loop { switch i % 2u { case 0u: { x ^= i; } default: {} } i += 1u; if i > 70000u { break; } }",
+        3,
     ),
-    ("few lanes", "if id.x == 3u { while i < 70000u { i += 1u; } }"),
-    ("in a loop", "for (var k = 0u; k < 2u; k++) { i = 0u; while i < 70000u { i += 1u; } }"),
+    ("few lanes", "if id.x == 3u { while i < 70000u { i += 1u; } }", 3),
+    (
+        "inside a loop",
+        "for (var k = 0u; k < 2u; k++) {\n i = 0u;\n while i < 70000u { i += 1u; }\n}",
+        5,
+    ),
+    ("return in a for", "for (; i < 200000u; i++) { if i == 199999u { o[id.x] = i; return; } }", 3),
+    ("endless", "loop { continuing { break if false; } }", 3),
+    // Each is within the limit alone: the driver counts the iterations of both.
+    (
+        "one behind the other",
+        "loop { i += 1u; continuing { break if i >= 40000u; } }
+loop { x += 1u; continuing { break if x >= 40000u; } }",
+        4,
+    ),
+    (
+        "each time again",
+        "for (; i < 300u; i++) { var k = 0u;
+loop { k += 1u; x += 1u; continuing { break if k >= 300u; } } }",
+        4,
+    ),
 ];
 
 fn cut_off_loops(driver: &Driver) {
-    for (name, line) in [
-        ("loop-break-if", 4),
-        ("loop-return", 2),
-        ("loop-for-return", 3),
-        ("loop-endless-break-if", 3),
-        ("loop-in-turns", 6),
-        ("loop-within", 6),
-    ] {
-        is_flagged(driver, "256", name, &input(&format!("{name}.wgsl")), line);
-    }
+    let output = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;";
+    let main = "@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {";
     let folder = TempDir::new().unwrap();
+    let shader = folder.path().join("s.wgsl");
+    is_flagged(driver, "256", "break if", &input("loop-break-if.wgsl"), 4);
+    let called =
+        "fn f(n: u32) -> u32 { var i = 0u; loop { i += 1u; if i >= n { return i; } } return 0u; }";
+    program::write(&shader, format!("{output}\n{called}\n{main} o[id.x] = f(200000u); }}\n"));
+    is_flagged(driver, "256", "return in a function", &shader, 2);
     // lavapipe has 4, 8 or 16 lanes by the bits of the processor's vectors.
-    for ((name, text), bits) in CUT_LOOPS.iter().zip(["128", "256", "512"].into_iter().cycle()) {
-        let shader = folder.path().join("s.wgsl");
-        let head = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
-@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { var i = 0u; var x = 0u;";
-        program::write(&shader, format!("{head}\n{text}\no[id.x] = i + x;\n}}\n"));
-        is_flagged(driver, bits, name, &shader, 3);
+    let bits = ["128", "256", "512"].into_iter().cycle();
+    for ((name, text, line), bits) in CUT_LOOPS.iter().zip(bits) {
+        let start = "var i = 0u; var x = 0u;";
+        let text = format!("{output}\n{main} {start}\n{text}\no[id.x] = i + x;\n}}\n");
+        program::write(&shader, text);
+        is_flagged(driver, bits, name, &shader, *line);
     }
 }
 
