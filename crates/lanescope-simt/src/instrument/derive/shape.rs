@@ -58,6 +58,7 @@ impl ProgramShape {
                 all = all.or(self.straight(straight));
                 continue;
             }
+            // Constructs are numbered as the text has them: this one, then those inside it.
             let construct = *next;
             *next += 1;
             let mut inside = Survey::default();
@@ -65,8 +66,11 @@ impl ProgramShape {
                 inside = inside.or(self.survey(function, body, next));
             }
             if matches!(node, Node::Loop { .. }) {
+                // Lanes that part inside a loop meet again behind it, but for those that return: what is inside
+                // does not matter to what is around.
                 inside.parts = node.exits().returns && !self.is_uniform(function, construct);
             } else {
+                // They part here, or in one of the arms.
                 inside.parts |= !self.is_uniform(function, construct);
             }
             all = all.or(inside);
@@ -80,6 +84,7 @@ impl ProgramShape {
             let effect = effect(statement);
             all.barrier |=
                 matches!(effect.synchronises, Some(Meeting::Barrier(_) | Meeting::UniformLoad));
+            // What a function does, whoever calls it does.
             if let Some(call) = effect.calls {
                 all = all.or(self.functions[call.function.index()]);
             }

@@ -16,7 +16,8 @@ pub(super) enum Ending {
     Return,
 }
 
-/// Whether lanes wait to leave after a construct.
+/// Whether lanes wait to leave after a construct: those that broke or continued wait for the end of their loop's body,
+/// and those that returned for the end of the function, unless nothing stands behind (`tail`).
 pub(super) fn waits(exits: Exits, tail: bool) -> bool {
     exits.breaks || exits.continues || (exits.returns && !tail)
 }
@@ -53,6 +54,7 @@ fn subgroup(tracked: &[bool], statement: &Statement) -> bool {
     let effect = effect(statement);
     let meets = match effect.synchronises {
         Some(Meeting::Subgroup) => true,
+        // A barrier of the workgroup is met by all its lanes or by none, and asks for no mask.
         Some(Meeting::Barrier(flags)) => flags == Barrier::SUB_GROUP,
         Some(Meeting::MemoryOrder(_) | Meeting::UniformLoad) | None => false,
     };
@@ -63,6 +65,7 @@ fn subgroup(tracked: &[bool], statement: &Statement) -> bool {
 pub(super) fn ending(body: &Body) -> Option<Ending> {
     let (last, before) = body.nodes.split_last()?;
     let Node::Straight(straight) = last else { return None };
+    // Where a lane may have left before, the others do not speak for all.
     if before.iter().any(|node| node.exits().any()) {
         return None;
     }
