@@ -72,8 +72,9 @@ tags! {
 
     TimerContradicted "timer_contradicts_clock"
     "The device's timer cannot be right: by the machine's own clock, read before and after, what lies \
-     between two timestamps took far less, or far longer, than they say, or they ran backwards. So nothing \
-     that this timer says is given as a time or a rate."
+     between two timestamps took far less, or far longer, than they say, or they ran backwards. Such samples \
+     do not count; where they are many, or too few others are left, nothing that this timer says is \
+     given as a time or a rate."
 
     WidthAssumed "width_assumed"
     "The device does not say how many lanes its subgroups have: estimates and efficiency are for 32."

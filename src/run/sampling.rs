@@ -1,8 +1,8 @@
 //! Which launch is sampled next, how often it is repeated, and when to stop.
 //!
 //! Input: a function that takes one sample of one launch. Output: each launch's [`Time`]. The clock
-//! is read here for the budget alone; samples carry the device's own ticks, and whether the machine's
-//! clock allows them ([`Timer::is_possible`]).
+//! is read here for the budget alone; samples carry the device's own ticks, and what the machine's
+//! clock says of them ([`Timer::held_against`]).
 //!
 //! Launches are interleaved round by round (A B C, C B A, A B C …): drift over the whole run hits
 //! all alike, and the swapped order keeps drift within a round from favouring whoever comes first.
@@ -94,42 +94,71 @@ impl Around {
     }
 }
 
+/// What the machine's clock says of timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Possibility {
+    /// They may be right.
+    Possible,
+    /// Between them lies far less than what the submission took beside all that is known of it. A machine
+    /// that lets a submission wait for long makes one such sample, too.
+    TooShort,
+    /// Between them lies more than there was: nothing but a wrong timer does that.
+    TooLong,
+}
+
 /// One sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TakenSample {
     /// Its timestamps.
     pub ticks: Ticks,
-    /// Whether the machine's clock allows them.
-    pub possible: bool,
+    /// What the machine's clock says of them.
+    pub possibility: Possibility,
 }
 
 /// What sampling a launch gave.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sampled {
     /// Its time.
-    Timed(Time),
+    Timed {
+        /// The time, by the samples that can be.
+        time: Time,
+        /// Whether some ran backwards or told of more than passed, so that the timer is not to be relied on.
+        contradicted: bool,
+    },
     /// No sample that says something.
     Unusable,
-    /// Samples of which too many cannot be: they ran backwards, or the machine's clock contradicts them.
+    /// Samples of which too many cannot be, or some where too few others are left: they ran backwards, or the
+    /// machine's clock contradicts them.
     Contradicted,
 }
 
 impl Timer {
-    /// Whether timestamps can be right by what the machine's clock says around them.
-    pub fn is_possible(self, ticks: Ticks, around: Around) -> bool {
+    /// What the machine's clock, read around timestamps, says of them.
+    pub fn held_against(self, ticks: Ticks, around: Around) -> Possibility {
         let ns = self.duration_ns(ticks);
         let most_ns = around.whole_ns * CLOCKS_RATIO_MAX + CLOCKS_APART_NS;
         let work_ns = around.whole_ns - around.other_ns;
-        ns <= most_ns && ns * around.runs * SHARE_MAX >= work_ns
+        if ns > most_ns {
+            Possibility::TooLong
+        } else if ns * around.runs * SHARE_MAX < work_ns {
+            Possibility::TooShort
+        } else {
+            Possibility::Possible
+        }
+    }
+
+    /// Whether timestamps can be right by what the machine's clock says around them.
+    pub fn is_possible(self, ticks: Ticks, around: Around) -> bool {
+        self.held_against(ticks, around) == Possibility::Possible
     }
 
     /// Whether a sample can be used.
-    pub fn state(self, TakenSample { ticks, possible }: TakenSample) -> SampleState {
+    pub fn state(self, TakenSample { ticks, possibility }: TakenSample) -> SampleState {
         if ticks.end < ticks.begin {
             SampleState::Negative
         } else if ticks.end == ticks.begin {
             SampleState::Zero
-        } else if !possible {
+        } else if possibility != Possibility::Possible {
             SampleState::Impossible
         } else if self.duration_ns(ticks) < QUANTA_USABLE * self.quantum_ns {
             SampleState::Quantised
@@ -164,6 +193,8 @@ struct SampledLaunch {
     repeats: u32,
     samples: Vec<Sample>,
     usable_ns: Vec<f64>,
+    /// Whether some ran backwards, or told of more than passed.
+    contradicted: bool,
     failure: Option<RunError>,
     met: bool,
 }
@@ -221,7 +252,8 @@ pub fn sample_all(
             launch.failure = Some(RunError::new(RunErrorKind::Interrupted, message));
         }
     }
-    launches.into_iter().map(SampledLaunch::finish).collect()
+    let samples_min = options.samples_min as usize;
+    launches.into_iter().map(|launch| launch.finish(samples_min)).collect()
 }
 
 /// Whether a launch took down the device.
@@ -250,7 +282,8 @@ fn are_finished(launches: &mut [SampledLaunch], options: &TimeOptions, elapsed: 
 
 impl SampledLaunch {
     fn new() -> Self {
-        Self { repeats: 1, samples: Vec::new(), usable_ns: Vec::new(), failure: None, met: false }
+        let (samples, usable_ns) = (Vec::new(), Vec::new());
+        Self { repeats: 1, samples, usable_ns, contradicted: false, failure: None, met: false }
     }
 
     /// Finds how often the launch must be repeated for a sample to be long enough, as far as its timer and
@@ -273,13 +306,14 @@ impl SampledLaunch {
                     return;
                 }
             };
-            let enough = taken.possible && timer.duration_ns(taken.ticks) >= until.wanted_ns;
+            let possible = taken.possibility == Possibility::Possible;
+            let enough = possible && timer.duration_ns(taken.ticks) >= until.wanted_ns;
             // Twice the repeats take twice as long again.
             let next = start.elapsed() + 2 * start.elapsed().saturating_sub(before);
             if enough || !until.repeatable || self.repeats >= REPEATS_MAX || next > until.left {
                 return;
             }
-            if !taken.possible || timer.state(taken) == SampleState::Negative {
+            if !possible || timer.state(taken) == SampleState::Negative {
                 senseless += 1;
                 if senseless == SENSELESS_MAX {
                     return;
@@ -295,29 +329,32 @@ impl SampledLaunch {
         self.usable_ns.is_empty() && self.samples.len() >= UNUSABLE_MAX
     }
 
-    /// Whether a quarter of the samples or more cannot be: they ran backwards, or the machine's clock
-    /// contradicts them.
-    fn is_contradicted(&self) -> bool {
+    /// Whether a quarter of the samples or more cannot be, since they ran backwards, or the machine's clock
+    /// contradicts them; or some for certain, where fewer than `samples_min` are left.
+    fn is_contradicted(&self, samples_min: usize) -> bool {
         let impossible = |sample: &&Sample| {
             matches!(sample.state, SampleState::Negative | SampleState::Impossible)
         };
         let count = self.samples.iter().filter(impossible).count();
-        count > 0 && 4 * count >= self.samples.len()
+        let many = count > 0 && 4 * count >= self.samples.len();
+        many || (self.contradicted && self.usable_ns.len() < samples_min)
     }
 
     fn add(&mut self, timer: Timer, taken: TakenSample, round: u32) {
         let (state, ticks) = (timer.state(taken), taken.ticks);
+        self.contradicted |=
+            state == SampleState::Negative || taken.possibility == Possibility::TooLong;
         if state == SampleState::Ok {
             self.usable_ns.push(timer.duration_ns(ticks) / f64::from(self.repeats));
         }
         self.samples.push(Sample { round, ticks_begin: ticks.begin, ticks_end: ticks.end, state });
     }
 
-    fn finish(self) -> Result<Sampled, RunError> {
+    fn finish(self, samples_min: usize) -> Result<Sampled, RunError> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        if self.is_contradicted() {
+        if self.is_contradicted(samples_min) {
             return Ok(Sampled::Contradicted);
         }
         let usable = &self.usable_ns;
@@ -328,7 +365,7 @@ impl SampledLaunch {
         ) else {
             return Ok(Sampled::Unusable);
         };
-        Ok(Sampled::Timed(Time {
+        let time = Time {
             median_ns: Nanoseconds(median),
             ci95_ns: [Nanoseconds(interval.low), Nanoseconds(interval.high)],
             noise_ratio: noise,
@@ -336,7 +373,8 @@ impl SampledLaunch {
             dispatches_before_sample: None,
             stop_rule_met: self.met,
             samples: self.samples,
-        }))
+        };
+        Ok(Sampled::Timed { time, contradicted: self.contradicted })
     }
 }
 
@@ -344,6 +382,8 @@ impl SampledLaunch {
 mod tests {
     use super::*;
     use crate::statistics::{RatioVerdict, paired_ratio};
+
+    use Possibility::{Possible, TooLong, TooShort};
 
     const TIMER: Timer = Timer { period_ns: 1.0, quantum_ns: 32.0 };
 
@@ -358,7 +398,7 @@ mod tests {
 
     fn timed(sampled: &Result<Sampled, RunError>) -> &Time {
         match sampled {
-            Ok(Sampled::Timed(time)) => time,
+            Ok(Sampled::Timed { time, contradicted: false }) => time,
             other => panic!("{other:?}"),
         }
     }
@@ -378,7 +418,7 @@ mod tests {
             let ticks = (duration_ns(index, taken) * f64::from(repeats)) as u64;
             let begin = now;
             now += ticks + 1000;
-            Ok(TakenSample { ticks: Ticks { begin, end: begin + ticks }, possible: true })
+            Ok(TakenSample { ticks: Ticks { begin, end: begin + ticks }, possibility: Possible })
         }
     }
 
@@ -407,49 +447,51 @@ mod tests {
 
     #[test]
     fn samples_that_say_nothing_do_not_count() {
-        let state = |begin, end, possible| {
-            TIMER.state(TakenSample { ticks: Ticks { begin, end }, possible })
+        let state = |begin, end, possibility| {
+            TIMER.state(TakenSample { ticks: Ticks { begin, end }, possibility })
         };
-        let ticks = |begin, end| state(begin, end, true);
+        let ticks = |begin, end| state(begin, end, Possible);
         assert_eq!(ticks(5, 5), SampleState::Zero);
         assert_eq!(ticks(6, 5), SampleState::Negative);
         assert_eq!(ticks(0, 64), SampleState::Quantised);
         assert_eq!(ticks(0, 640), SampleState::Ok);
-        assert_eq!(state(0, 640, false), SampleState::Impossible);
-        assert_eq!(state(6, 5, false), SampleState::Negative);
+        assert_eq!(state(0, 640, TooShort), SampleState::Impossible);
+        assert_eq!(state(0, 640, TooLong), SampleState::Impossible);
+        assert_eq!(state(6, 5, TooShort), SampleState::Negative);
     }
 
     #[test]
     fn the_machine_s_clock_bounds_what_timestamps_can_say() {
-        let possible = |ns, whole_ns: f64, other_ns| {
+        let held = |ns, whole_ns: f64, other_ns| {
             let around = Around { whole_ns, other_ns, runs: 2.0 };
-            TIMER.is_possible(Ticks { begin: 0, end: ns }, around)
+            TIMER.held_against(Ticks { begin: 0, end: ns }, around)
         };
         // Half of the submission, as it should be; all of it; and more than there was.
-        assert!(possible(5_000_000, 10e6, 0.0) && possible(10_000_000, 10e6, 0.0));
-        assert!(!possible(60_000_000_000, 10e6, 0.0));
+        assert_eq!([5_000_000, 10_000_000].map(|ns| held(ns, 10e6, 0.0)), [Possible; 2]);
+        assert_eq!(held(60_000_000_000, 10e6, 0.0), TooLong);
         // A submission of short dispatches takes far longer than they do, and not a thousand times as long.
-        assert!(possible(500_000, 10e6, 0.0) && !possible(12_345, 40e6, 25e6));
-        assert!(possible(12_345, 20e6, 25e6), "what may be something else says nothing");
+        assert_eq!((held(500_000, 10e6, 0.0), held(12_345, 40e6, 25e6)), (Possible, TooShort));
+        assert_eq!(held(12_345, 20e6, 25e6), Possible, "what may be something else says nothing");
     }
 
     #[test]
     fn timestamps_that_say_nothing_end_calibration_and_sampling() {
-        let sampled = |end, possible| {
+        let sampled = |end, possibility| {
             let (mut most, mut taken) = (0, 0);
             let times = sample_all(TIMER, &[true], &options(50), |_, repeats| {
                 (most, taken) = (repeats.max(most), taken + 1);
-                Ok(TakenSample { ticks: Ticks { begin: 1000, end }, possible })
+                Ok(TakenSample { ticks: Ticks { begin: 1000, end }, possibility })
             });
             (times[0].clone().unwrap(), most, taken)
         };
         // Repeats are not doubled.
         let taken = SENSELESS_MAX as usize + UNUSABLE_MAX;
-        assert_eq!(sampled(5, true), (Sampled::Contradicted, 1, taken));
-        assert_eq!(sampled(10_000, false), (Sampled::Contradicted, 1, taken));
+        assert_eq!(sampled(5, Possible), (Sampled::Contradicted, 1, taken));
+        assert_eq!(sampled(10_000, TooShort), (Sampled::Contradicted, 1, taken));
+        assert_eq!(sampled(10_000, TooLong), (Sampled::Contradicted, 1, taken));
         // A timer that is only coarse may tell more repeats.
         let taken = REPEATS_MAX.ilog2() as usize + 1 + UNUSABLE_MAX;
-        assert_eq!(sampled(1000, true), (Sampled::Unusable, REPEATS_MAX, taken));
+        assert_eq!(sampled(1000, Possible), (Sampled::Unusable, REPEATS_MAX, taken));
     }
 
     #[test]
@@ -459,10 +501,53 @@ mod tests {
             taken += 1;
             let good = base(index, repeats)?;
             let Ticks { begin, end } = good.ticks;
-            let backwards = TakenSample { ticks: Ticks { begin: end, end: begin }, possible: true };
+            let backwards = Ticks { begin: end, end: begin };
+            let backwards = TakenSample { ticks: backwards, possibility: Possible };
             Ok(if taken % 3 == 0 { backwards } else { good })
         });
         assert_eq!(times[0].as_ref().unwrap(), &Sampled::Contradicted);
+    }
+
+    /// What sampling gives of a launch whose fifth sample is what `spoil` makes of it, and whose budget is spent
+    /// after the twentieth.
+    fn spoiled(samples_min: u32, spoil: impl Fn(TakenSample) -> TakenSample) -> Sampled {
+        let mut base = device(|_, taken| 600_000.0 + 9_000.0 * approximate(taken));
+        let mut taken = 0;
+        let limits = TimeOptions { budget: Duration::from_millis(200), ..options(samples_min) };
+        let mut times = sample_all(TIMER, &[true], &limits, |index, repeats| {
+            taken += 1;
+            if taken == 20 {
+                std::thread::sleep(limits.budget);
+            }
+            let good = base(index, repeats)?;
+            Ok(if taken == 5 { spoil(good) } else { good })
+        });
+        times.remove(0).unwrap()
+    }
+
+    #[test]
+    fn a_sample_that_cannot_be_does_not_count_and_is_told() {
+        let wrong: [fn(TakenSample) -> TakenSample; 2] = [
+            |good| TakenSample { possibility: TooLong, ..good },
+            |good| {
+                let Ticks { begin, end } = good.ticks;
+                TakenSample { ticks: Ticks { begin: end, end: begin }, ..good }
+            },
+        ];
+        for spoil in wrong {
+            let Sampled::Timed { time, contradicted: true } = spoiled(12, spoil) else {
+                panic!("there are enough others, and it is told");
+            };
+            assert_eq!(time.samples.iter().filter(|s| s.state != SampleState::Ok).count(), 1);
+            // Of so few others there is no time.
+            assert_eq!(spoiled(40, spoil), Sampled::Contradicted);
+        }
+        // That one tells of too little may be a machine that let it wait.
+        let shorter = |good: TakenSample| TakenSample { possibility: TooShort, ..good };
+        for samples_min in [12, 40] {
+            let sampled = spoiled(samples_min, shorter);
+            assert!(matches!(sampled, Sampled::Timed { contradicted: false, .. }), "{sampled:?}");
+        }
     }
 
     #[test]
@@ -472,9 +557,9 @@ mod tests {
         let times = sample_all(TIMER, &[true], &limits, |_, repeats| {
             most = repeats.max(most);
             std::thread::sleep(Duration::from_millis(10) * repeats);
-            Ok(TakenSample { ticks: Ticks { begin: 0, end: 1000 }, possible: true })
+            Ok(TakenSample { ticks: Ticks { begin: 0, end: 1000 }, possibility: Possible })
         });
-        assert!(matches!(times[0], Ok(Sampled::Timed(_))));
+        assert!(matches!(times[0], Ok(Sampled::Timed { .. })));
         assert!(most <= 32, "{most} repeats of 10 ms each");
     }
 
@@ -492,7 +577,7 @@ mod tests {
             base(index, repeats)
         });
         assert_eq!(times[0].as_ref().unwrap_err().message, "gone");
-        assert!(matches!(times[1], Ok(Sampled::Timed(_))));
+        assert!(matches!(times[1], Ok(Sampled::Timed { .. })));
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub(super) const STAMP_NS: u64 = 5000;
 /// How many times too short a time is that a timer tells which lies.
 const LIE: u64 = 10_000;
 
+/// Virtual nanoseconds that a timer which leaps tells too much.
+const LEAP_NS: u64 = 60_000_000_000;
+
 /// Bytes of the device.
 pub(super) type Bytes = Rc<RefCell<Vec<u8>>>;
 
@@ -48,6 +51,8 @@ pub(super) struct FakeGpu {
     pub(super) lost_at: Cell<Option<u32>>,
     /// From the playing of this number on, its timestamps tell a tenth of a per mille of the time.
     pub(super) lies_from: Cell<Option<u32>>,
+    /// The playing of this number tells of a minute more than passed.
+    pub(super) leaps_at: Cell<Option<u32>>,
     /// The entry points that were compiled ahead, in the order of their names; nothing where none are.
     pub(super) compiled_ahead: Option<Arc<Mutex<Vec<String>>>>,
     played: Cell<u32>,
@@ -98,6 +103,11 @@ impl FakeGpu {
     /// The log since the last call.
     pub(super) fn take_log(&self) -> Vec<String> {
         self.log.take()
+    }
+
+    /// How many samples were played.
+    pub(super) fn played(&self) -> u32 {
+        self.played.get()
     }
 
     fn workgroups(grid: &Grid<Bytes>) -> [u32; 3] {
@@ -283,10 +293,11 @@ impl Gpu for FakeGpu {
             moments.push(self.stamp());
         }
         let lie = self.lies_from.get().is_some_and(|number| self.played.get() >= number);
+        let leap_ns = if self.leaps_at.get() == Some(self.played.get()) { LEAP_NS } else { 0 };
         let pairs = moments.windows(2).map(|pair| (pair[0], pair[1]));
         let told = |(begin, end)| match lie {
             true => Ticks { begin, end: begin + (end - begin) / LIE },
-            false => Ticks { begin, end },
+            false => Ticks { begin, end: end + leap_ns },
         };
         Ok(pairs.map(told).collect())
     }

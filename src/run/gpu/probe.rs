@@ -341,9 +341,9 @@ fn best_of<G: Gpu>(gpu: &G, timer: Timer, probe: &Probe<G>) -> Result<Option<f64
     for _ in 0..RATE_RUNS {
         let (ticks, took_ns) = probe.time(gpu)?;
         whole_ns = whole_ns.min(took_ns);
-        let possible = timer.is_possible(ticks, Around::at_most(took_ns));
+        let possibility = timer.held_against(ticks, Around::at_most(took_ns));
         let shorter = |best: &Ticks| timer.duration_ns(ticks) < timer.duration_ns(*best);
-        if timer.state(TakenSample { ticks, possible }) == SampleState::Ok
+        if timer.state(TakenSample { ticks, possibility }) == SampleState::Ok
             && best.as_ref().is_none_or(shorter)
         {
             best = Some(ticks);

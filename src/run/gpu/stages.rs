@@ -33,7 +33,7 @@ use crate::kernel::{self, Launch};
 use crate::record::Time;
 use crate::run::counting::interrupted_error;
 use crate::run::probes::FUSED;
-use crate::run::sampling::{BOOTSTRAP_SEED, Sampled, Timer};
+use crate::run::sampling::{Around, BOOTSTRAP_SEED, Sampled, Timer};
 use crate::run::{DispatchTime, RunError};
 use crate::statistics::{Interval, median, median_interval};
 use crate::units::Nanoseconds;
@@ -75,10 +75,10 @@ impl<G: Gpu> GpuRunner<G> {
                 launches[index].dispatches.iter().filter(|dispatch| !dispatch.setup).count() > 1;
             let launch = match (prepared, time) {
                 (Ok(_), Ok(_)) if *lost => Err(interrupted_error()),
-                (Ok(prepared), Ok(Sampled::Timed(time))) if several => {
+                (Ok(prepared), Ok(Sampled::Timed { time, contradicted })) if several => {
                     notice(index);
                     self.dispatch_times(timer, &launches[index], prepared, &time, &mut cost_ns)
-                        .map(|dispatches| (Sampled::Timed(time), dispatches))
+                        .map(|dispatches| (Sampled::Timed { time, contradicted }, dispatches))
                 }
                 (Ok(_), Ok(time)) => Ok((time, Vec::new())),
                 (Err(error), _) => Err(error.clone()),
@@ -116,8 +116,12 @@ impl<G: Gpu> GpuRunner<G> {
         let mut submissions = vec![Vec::new(); count];
         for _ in 0..samples {
             let mut passes = vec![Vec::new(); count];
-            for (index, ticks) in self.gpu.play(&recorded, &doing)?.into_iter().enumerate() {
-                if ticks.end >= ticks.begin {
+            let begun = self.gpu.machine_ns();
+            let spans = self.gpu.play(&recorded, &doing)?;
+            let around = Around::at_most(self.gpu.machine_ns() - begun);
+            for (index, ticks) in spans.into_iter().enumerate() {
+                // Not those that ran backwards, or tell of more than passed.
+                if timer.is_possible(ticks, around) {
                     passes[index % count].push(timer.duration_ns(ticks));
                 }
             }

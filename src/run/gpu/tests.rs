@@ -9,7 +9,7 @@ use super::{GpuRunner, Stamps};
 use crate::kernel::generate::Fill;
 use crate::kernel::{Buffer, Catalogue, DeviceClass, Dispatch, Launch, SEED, Workgroups};
 use crate::layout::ScalarType;
-use crate::record::{Method, Output, Packing, Tag, Value};
+use crate::record::{Method, Output, Packing, SampleState, Tag, Value};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::{CountRequest, RunErrorKind, Runner as _, TimeOptions, self_test, simulator};
 use crate::units::Width;
@@ -84,6 +84,62 @@ fn a_timer_that_the_machine_s_clock_contradicts_gives_no_time() {
     assert!(timed().time.is_some());
     let contradicted = timed();
     assert_eq!((contradicted.time, contradicted.dispatches.len()), (None, 0));
+    assert_eq!(contradicted.flags, [Tag::TimerContradicted.into()]);
+}
+
+#[test]
+fn a_sample_that_tells_more_than_passed_does_not_count_and_is_told() {
+    let mut device = runner(true);
+    let launch = Launch { repeatable: true, ..launch() };
+    let several = TimeOptions { budget: Duration::from_secs(60), samples_min: 8, ..options() };
+    let mut timed = |leaps_at: u32| {
+        let played = device.gpu.played();
+        device.gpu.leaps_at.set(Some(played + leaps_at));
+        device.gpu.take_log();
+        let mut times = device.time(std::slice::from_ref(&launch), &several, &mut |_| {});
+        let log = device.gpu.take_log();
+        let samples = log.iter().filter(|line| line.starts_with("timing tests/three:")).count();
+        (times.remove(0).unwrap().unwrap(), u32::try_from(samples).unwrap())
+    };
+    let (sound, count) = timed(0);
+    let sound_time = sound.time.unwrap();
+    assert_eq!((sound.flags, sound_time.samples.len()), (Vec::new(), 8));
+    // The third of those that count, behind those that find how often the launch is repeated.
+    let (leaping, _) = timed(count - 5);
+    let time = leaping.time.unwrap();
+    assert_eq!(leaping.flags, [Tag::TimerContradicted.into()]);
+    assert_eq!((time.median_ns, time.samples.len()), (sound_time.median_ns, 9));
+    let states: Vec<SampleState> = time.samples.iter().map(|sample| sample.state).collect();
+    let expected =
+        |index: usize| if index == 2 { SampleState::Impossible } else { SampleState::Ok };
+    assert_eq!(states, (0..9).map(expected).collect::<Vec<_>>());
+    assert_eq!(leaping.dispatches, sound.dispatches);
+}
+
+/// What takes 50 virtual milliseconds and more.
+const LONG: &str = "
+@group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    for (var turn = 0u; turn < 40000u; turn++) { sums[id.x] += turn; }
+}";
+
+#[test]
+fn a_timer_that_tells_far_less_of_the_same_launch_is_contradicted() {
+    let buffer = launch().buffers.remove(1);
+    let launch = Launch::of_shader("long.wgsl", LONG, vec![buffer], [1; 3]);
+    let mut device = runner(true);
+    let mut timed = |lies_after: Option<u32>| {
+        let lies_from = lies_after.map(|number| device.gpu.played() + number);
+        device.gpu.lies_from.set(lies_from);
+        let mut times = device.time(std::slice::from_ref(&launch), &options(), &mut |_| {});
+        times.remove(0).unwrap().unwrap()
+    };
+    let sound = timed(None);
+    assert!(sound.time.is_some_and(|time| time.median_ns.0 > 5e7) && sound.flags.is_empty());
+    // The first sample is right, and says what the others leave out.
+    let contradicted = timed(Some(2));
+    assert_eq!(contradicted.time, None);
     assert_eq!(contradicted.flags, [Tag::TimerContradicted.into()]);
 }
 

@@ -17,7 +17,7 @@ use crate::program::Program;
 use crate::record::{Flag, Tag, Time};
 use crate::run::counting::verify;
 use crate::run::launched::programs;
-use crate::run::sampling::{Around, LONG_NS, Sampled, TakenSample, Timer};
+use crate::run::sampling::{Around, LONG_NS, Possibility, Sampled, TakenSample, Timer};
 use crate::run::{DispatchTime, RunError, RunErrorKind, Timed};
 use crate::units::approximate;
 
@@ -39,6 +39,8 @@ pub(in crate::run) struct Prepared<G: Gpu> {
     pub(super) long: bool,
     /// What the first submission of a sample took by the machine's clock, in nanoseconds; nothing before it.
     first_ns: Option<f64>,
+    /// The sample of one launch that told most.
+    longest: Option<LongestSample>,
     /// A sample of so many repeats after so many runs, recorded.
     recorded: Option<([u32; 2], G::Recorded)>,
     /// Whether it asks for more workgroups at once than the device holds, so that there is nothing
@@ -46,11 +48,23 @@ pub(in crate::run) struct Prepared<G: Gpu> {
     pub(super) refused: bool,
 }
 
+/// What a sample of one launch told, in nanoseconds.
+#[derive(Clone, Copy)]
+struct LongestSample {
+    /// The time between its timestamps.
+    told_ns: f64,
+    /// What its submission took by the machine's clock beside that and the run before.
+    beside_ns: f64,
+}
+
 /// The most that a submission may take beside its work by the machine's clock, in nanoseconds.
 const OTHER_NS_MAX: f64 = 250_000_000.0;
 
 /// The same beside what a submission of one launch takes whole: what a busy machine lets one wait.
 const OTHER_NS: f64 = 25_000_000.0;
+
+/// How many times less a sample tells than another one of the same launch where one of the two may be wrong.
+const FAR_LESS: f64 = 20.0;
 
 /// What copying a byte to where a launch begins may take, in nanoseconds.
 const COPIED_BYTE_NS: f64 = 4.0;
@@ -98,8 +112,16 @@ impl<G: Gpu> GpuRunner<G> {
         let written = written_by(launch, &programs)?;
         let work = self.with_grids(launch, kernels, &buffers, &written)?;
         let refused = self.too_large(&work)?;
-        let (resets, long, first_ns, recorded) = (Vec::new(), false, None, None);
-        let mut prepared = Prepared { buffers, work, resets, long, first_ns, recorded, refused };
+        let mut prepared = Prepared {
+            buffers,
+            work,
+            resets: Vec::new(),
+            long: false,
+            first_ns: None,
+            longest: None,
+            recorded: None,
+            refused,
+        };
         if refused {
             return Ok(prepared);
         }
@@ -234,18 +256,34 @@ impl<G: Gpu> GpuRunner<G> {
         let whole_ns = self.gpu.machine_ns() - begun;
         prepared.recorded = Some(([repeats, before], recorded));
         let ticks = probe::single_sample(ticks?)?;
-        let other_ns = self.other_ns(prepared, repeats);
+        let told_ns = timer.duration_ns(ticks);
+        let other_ns = self.other_ns(prepared, repeats, told_ns);
         prepared.first_ns.get_or_insert(whole_ns);
         let runs = f64::from(repeats + before) / f64::from(repeats);
-        let possible = timer.is_possible(ticks, Around { whole_ns, other_ns, runs });
-        prepared.long |= possible && timer.duration_ns(ticks) >= LONG_NS * f64::from(repeats);
-        Ok(TakenSample { ticks, possible })
+        let possibility = timer.held_against(ticks, Around { whole_ns, other_ns, runs });
+        if possibility == Possibility::Possible {
+            prepared.long |= told_ns >= LONG_NS * f64::from(repeats);
+            let is_longest = prepared.longest.is_none_or(|longest| told_ns > longest.told_ns);
+            if repeats == 1 && is_longest {
+                let beside_ns = (whole_ns - told_ns * runs).max(0.0);
+                prepared.longest = Some(LongestSample { told_ns, beside_ns });
+            }
+        }
+        Ok(TakenSample { ticks, possibility })
     }
 
-    /// How much of a submission may be something else than the work that is sampled, in nanoseconds.
-    fn other_ns(&self, prepared: &Prepared<G>, repeats: u32) -> f64 {
-        // What one launch took is submitted and waited for as what many take.
-        let known = prepared.first_ns.filter(|_| repeats > 1).map(|first_ns| first_ns + OTHER_NS);
+    /// How much of a submission may be something else than the work that is sampled, in nanoseconds; `told_ns` is
+    /// what its timestamps tell.
+    fn other_ns(&self, prepared: &Prepared<G>, repeats: u32, told_ns: f64) -> f64 {
+        let known = if repeats > 1 {
+            // What one launch took is submitted and waited for as what many take.
+            prepared.first_ns
+        } else {
+            // Another sample has told far more of the same work, and what lay beside it.
+            let longest = prepared.longest.filter(|longest| told_ns * FAR_LESS < longest.told_ns);
+            longest.map(|longest| longest.beside_ns)
+        };
+        let known = known.map(|known_ns| known_ns + OTHER_NS);
         let copied: u64 = prepared.resets.iter().map(|(first, _)| self.gpu.size(first)).sum();
         let most = known.map_or(OTHER_NS_MAX, |known| known.min(OTHER_NS_MAX));
         most + 2.0 * COPIED_BYTE_NS * approximate(copied)
@@ -269,7 +307,10 @@ impl<G: Gpu> GpuRunner<G> {
         };
         let mut flags: Vec<Flag> = Vec::new();
         let time = match sampled {
-            Sampled::Timed(time) => Some(before(time)),
+            Sampled::Timed { time, contradicted } => {
+                flags.extend(contradicted.then(|| Tag::TimerContradicted.into()));
+                Some(before(time))
+            }
             Sampled::Unusable => {
                 flags.push(Tag::NoUsableSamples.into());
                 None
