@@ -453,7 +453,7 @@ pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
     let text = &*visible_json(plain.as_deref().unwrap_or(text));
     // The schema first: a file of another version is refused as that, not for a key it lacks.
     let inconsistent = |what| StoreError::Inconsistent { path: path.to_owned(), what };
-    let run = match schema(text, path)? {
+    let mut run = match schema(text, path)? {
         1 => written::of_schema_1(decode_as::<Run<Dispatch<Block1>>>(text, path)?)
             .map_err(inconsistent)?,
         found if found == u64::from(SCHEMA) => {
@@ -463,6 +463,7 @@ pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
         found => return Err(StoreError::UnknownSchema { path: path.to_owned(), found }),
     };
     check::check(&run).map_err(inconsistent)?;
+    run.devices.iter_mut().for_each(Device::keep_names_on_lines);
     Ok(run)
 }
 

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Flag, is_false};
+use crate::units::visible::visible_line;
 use crate::units::{Nanoseconds, Width};
 
 /// What kind of machine a device is.
@@ -188,6 +189,13 @@ impl Device {
             trust: None,
             self_test: Vec::new(),
             flags: Vec::new(),
+        }
+    }
+
+    /// Shows what breaks lines in its names as escapes: a driver, or a record, calls it as it likes.
+    pub fn keep_names_on_lines(&mut self) {
+        for name in [&mut self.name, &mut self.vendor, &mut self.driver] {
+            *name = visible_line(name).into_owned();
         }
     }
 

@@ -8,9 +8,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use lanescope::record::{RunErrorKind, Status, Tag};
+use lanescope::units::visible::is_hidden;
 use tempfile::TempDir;
 
-use super::{Ended, input, run};
+use super::{Ended, files_in, input, run};
 use crate::support::drivers::Driver;
 use crate::support::program;
 
@@ -22,6 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("a_bad_driver_is_named_and_the_good_one_runs", bad_drivers),
     ("what_a_driver_prints_reaches_nobody", printing),
     ("a_driver_that_hangs_costs_ten_seconds", hanging),
+    ("what_a_driver_calls_a_device_shows_escapes_alone", names),
     ("a_device_lost_at_any_submission_costs_its_launch", lost),
     ("cut_off_loops_are_flagged_with_their_lines", cut_off_loops),
     #[cfg(target_os = "linux")]
@@ -152,6 +154,42 @@ pub(super) fn build_layer(folder: &Path) {
            "library_path":"./libtest.so","api_version":"1.3.0","implementation_version":"1",
            "description":"for tests"}}"#,
     );
+}
+
+/// What steers a terminal, turns text around, breaks lines and is markup.
+const STEERING: &str = "a\u{202e}b\u{1b}[31mc\u{9b}2Jd\ne\rf\u{2066}g\th</td><script>i";
+
+/// The same with escapes.
+const SHOWN: &str = "a\\u202eb\\u001b[31mc\\u009b2Jd\\u000ae\\u000df\\u2066g\\u0009h</td><script>i";
+
+fn names(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    build_layer(folder.path());
+    let environment = with_layer(driver, folder.path(), "LANESCOPE_TEST_NAME", STEERING);
+    let doctor = run(&folder, &environment, &["doctor", "--device", "wgpu:0"], 60);
+    doctor.sound("doctor");
+    assert_eq!(doctor.code, Some(0), "{}", doctor.stderr);
+    // In the list of devices, and in the table as the device's and as the driver's.
+    assert!(doctor.stdout.contains(&format!("wgpu:0 {SHOWN} (vulkan)")), "{}", doctor.stdout);
+    assert!(doctor.stdout.matches(SHOWN).count() >= 3, "{}", doctor.stdout);
+    let arguments = ["five_patterns/uniform", "--quick", "--budget", "0.3", "--no-counting"];
+    let device = ["--device", "wgpu:0", "--out", "o"];
+    let ended = run(&folder, &environment, &[&arguments[..], &device].concat(), 60);
+    ended.sound("run");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.matches(SHOWN).count() >= 2, "{}", ended.stdout);
+    for path in files_in(&folder.path().join("o")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains(is_hidden), "{} hides something", path.display());
+        let page = path.extension().is_some_and(|ending| ending == "html" || ending == "svg");
+        assert!(!(page && text.contains("<script")), "{}", path.display());
+    }
+    let record = lanescope::store::load(&folder.path().join("o/result.json")).unwrap();
+    assert_eq!(record.devices[0].name, SHOWN);
+    assert!(record.devices[0].driver.contains(SHOWN), "{}", record.devices[0].driver);
+    let page = std::fs::read_to_string(folder.path().join("o/report.html")).unwrap();
+    let (shown, _) = SHOWN.split_once('<').unwrap();
+    assert!(page.contains(&format!("{shown}&lt;")), "the page does not name the device");
 }
 
 fn lost(driver: &Driver) {

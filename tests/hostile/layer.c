@@ -1,11 +1,13 @@
 /* A Vulkan layer for tests: the device is lost at the n-th submission, memory ends at the n-th
- * allocation, counted from the start of the process, timestamps are none, subgroups have another size.
+ * allocation, counted from the start of the process, timestamps are none, subgroups have another size, device
+ * and driver another name.
  *
  * Input: LANESCOPE_TEST_LOST_AT, LANESCOPE_TEST_MEMORY_AT, numbers from 1; LANESCOPE_TEST_TIMES, which is
  * `none` (queues have no timestamps), `zero`, `backwards`, `jumps` (now and then by a minute), or one of
  * the last two with `later_` before it, which begins when the device has been examined, after so many
  * pairs of timestamps as LATER says; LANESCOPE_TEST_WIDTH, the size that the driver reports, where 0 means
- * that it has no subgroup operations. Output: VK_ERROR_DEVICE_LOST from the submission of that number and
+ * that it has no subgroup operations; LANESCOPE_TEST_NAME, what the driver calls the device, itself and its
+ * version. Output: VK_ERROR_DEVICE_LOST from the submission of that number and
  * all later ones; VK_ERROR_OUT_OF_DEVICE_MEMORY from that allocation alone; such properties and timestamps.
  * The types are those of the loader's interface for layers, version 2, as far as they are needed here: the
  * headers are not, since they may not be installed. */
@@ -25,7 +27,8 @@ typedef void (*copy_results)(void *, uint64_t, uint32_t, uint32_t, uint64_t, uin
 typedef void (*update_buffer)(void *, uint64_t, uint64_t, uint64_t, const void *);
 
 enum { LOADER_INSTANCE = 47, LOADER_DEVICE = 48, LINK_INFO = 0 };
-enum { SUBGROUPS = 1000094000, SUBGROUP_SIZES = 1000225000 };
+enum { SUBGROUPS = 1000094000, SUBGROUP_SIZES = 1000225000, DRIVER = 1000196000 };
+enum { NAME_BYTES = 256 };
 enum { LATER = 80 };
 enum { DEVICE_LOST = -4, OUT_OF_DEVICE_MEMORY = -2, INITIALIZATION_FAILED = -3 };
 
@@ -50,6 +53,27 @@ struct subgroups {
     uint32_t size, stages_or_size_max, operations, rest;
 };
 
+/* VkPhysicalDeviceProperties as far as the name; what follows is the driver's affair. */
+struct named {
+    uint32_t versions_and_kinds[5];
+    char name[NAME_BYTES];
+};
+
+/* VkPhysicalDeviceProperties2, as far. */
+struct named2 {
+    int32_t type;
+    void *next;
+    struct named properties;
+};
+
+/* VkPhysicalDeviceDriverProperties. */
+struct driver {
+    int32_t type;
+    void *next;
+    uint32_t id;
+    char name[NAME_BYTES], info[NAME_BYTES];
+};
+
 struct queue {
     uint32_t flags, count, timestamp_bits, granularity[3];
 };
@@ -64,7 +88,7 @@ struct negotiate {
 static get_proc next_instance_proc, next_device_proc;
 static submit next_submit, next_submit2;
 static allocate next_allocate;
-static get_properties next_properties;
+static get_properties next_properties, next_plain_properties;
 static get_queues next_queues;
 static copy_results next_copy_results;
 static update_buffer next_update_buffer;
@@ -99,8 +123,28 @@ static int times_are(const char *value) {
     return times != NULL && strcmp(times, value) == 0;
 }
 
+/* Puts the name that is asked for in place of the driver's. */
+static void call_it(char name[NAME_BYTES]) {
+    const char *asked = getenv("LANESCOPE_TEST_NAME");
+    if (asked == NULL) return;
+    memset(name, 0, NAME_BYTES);
+    strncpy(name, asked, NAME_BYTES - 1);
+}
+
+static void own_plain_properties(void *physical, void *properties) {
+    next_plain_properties(physical, properties);
+    call_it(((struct named *)properties)->name);
+}
+
 static void own_properties(void *physical, void *properties) {
     next_properties(physical, properties);
+    call_it(((struct named2 *)properties)->properties.name);
+    for (struct subgroups *at = properties; at != NULL; at = at->next) {
+        if (at->type == DRIVER) {
+            call_it(((struct driver *)at)->name);
+            call_it(((struct driver *)at)->info);
+        }
+    }
     const char *width = getenv("LANESCOPE_TEST_WIDTH");
     if (width == NULL) return;
     for (struct subgroups *at = properties; at != NULL; at = at->next) {
@@ -162,6 +206,8 @@ static int32_t own_create_instance(const void *create, const void *own, void **i
         if (next_properties == NULL)
             next_properties =
                 (get_properties)next_instance_proc(*instance, "vkGetPhysicalDeviceProperties2KHR");
+        next_plain_properties =
+            (get_properties)next_instance_proc(*instance, "vkGetPhysicalDeviceProperties");
         next_queues =
             (get_queues)next_instance_proc(*instance, "vkGetPhysicalDeviceQueueFamilyProperties");
     }
@@ -204,6 +250,8 @@ static function own_instance_proc(void *instance, const char *name) {
     int properties = strcmp(name, "vkGetPhysicalDeviceProperties2") == 0 ||
                      strcmp(name, "vkGetPhysicalDeviceProperties2KHR") == 0;
     if (properties && next_properties != NULL) return (function)own_properties;
+    if (strcmp(name, "vkGetPhysicalDeviceProperties") == 0 && next_plain_properties != NULL)
+        return (function)own_plain_properties;
     if (strcmp(name, "vkGetPhysicalDeviceQueueFamilyProperties") == 0 && next_queues != NULL)
         return (function)own_queues;
     return next_instance_proc == NULL ? NULL : next_instance_proc(instance, name);

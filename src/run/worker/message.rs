@@ -10,6 +10,7 @@ use crate::kernel::Launch;
 use crate::record::{CountersFrom, Device};
 use crate::run::back_end::{CountersPart, Listing, OpenOptions};
 use crate::run::{Collected, CountRequest, Counted, RunError, RunErrorKind, TimeOptions, Timed};
+use crate::units::visible::visible_line;
 
 /// What begins a reply: a character that no JSON text holds.
 pub(super) const MARK: char = '\u{1e}';
@@ -106,6 +107,20 @@ pub enum Reply {
 }
 
 impl Reply {
+    /// The same with each name that a driver gives on a line.
+    pub(super) fn with_names_on_lines(mut self) -> Self {
+        match &mut self {
+            Self::Opened(device) => device.keep_names_on_lines(),
+            Self::Listed(listing) => {
+                for listed in &mut listing.devices {
+                    listed.name = visible_line(&listed.name).into_owned();
+                }
+            }
+            _ => {}
+        }
+        self
+    }
+
     /// Whether it tells of a failure.
     pub(super) fn has_failed(&self) -> bool {
         match self {

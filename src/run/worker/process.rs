@@ -125,10 +125,13 @@ impl Worker {
 
     fn hear_any(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
         match self.replies.recv_timeout(limit) {
-            Ok(line) => serde_json::from_slice(&visible_json(&line)).map_err(|error| {
-                let message = format!("the worker answered something else: {error}");
-                RunError::new(RunErrorKind::DeviceLost, message)
-            }),
+            Ok(line) => {
+                let reply = serde_json::from_slice(&visible_json(&line));
+                reply.map(Reply::with_names_on_lines).map_err(|error| {
+                    let message = format!("the worker answered something else: {error}");
+                    RunError::new(RunErrorKind::DeviceLost, message)
+                })
+            }
             Err(RecvTimeoutError::Timeout) => {
                 self.end();
                 let message = format!(
