@@ -7,6 +7,8 @@ use crate::units::text;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,6 +19,7 @@ use super::shared;
 use crate::kernel::Launch;
 use crate::program::COUNTING_RULE;
 use crate::record::{Device, Host, KernelNote, Measurement, Run, SCHEMA, Source, Tool};
+use crate::run::clock::{Progress, Stopwatch};
 use crate::run::launches_at_once;
 use crate::run::session::{Listener, Phase};
 use crate::run::{RunError, now_utc};
@@ -55,12 +58,22 @@ pub(super) struct Watch {
     simulates: bool,
     /// Whether it was said how long they take.
     told: bool,
+    /// How far the device at hand is with what it counts, where it says so.
+    followed: Option<Progress>,
+    /// Who tells of a launch that takes long.
+    teller: Option<Teller>,
     /// Why something could not be saved.
     trouble: Option<Failure>,
 }
 
 /// The seconds of counting after which it is said how long the rest takes, where that is long too.
 const COUNTING_LONG_S: f64 = 10.0;
+
+/// After how long it is told of a launch how long it still takes.
+const TELLING_AFTER: Duration = Duration::from_secs(2);
+
+/// How often that is looked at.
+const TELLING_EVERY: Duration = Duration::from_millis(250);
 
 /// A run of `kernels` that begins now, of which nothing is measured yet.
 pub(super) fn begin_run(kernels: BTreeMap<String, KernelNote>) -> Run {
@@ -113,6 +126,8 @@ impl Watch {
             begun: 0,
             simulates: false,
             told: false,
+            followed: None,
+            teller: None,
             trouble: None,
         })
     }
@@ -123,6 +138,7 @@ impl Watch {
     ///
     /// Where something could not be saved.
     pub(super) fn finish(mut self) -> Result<PathBuf, Failure> {
+        self.teller = None;
         let saved = self.store.flush();
         self.note_failure(saved);
         self.progress.finish_and_clear();
@@ -160,7 +176,15 @@ impl Watch {
         #[expect(clippy::cast_precision_loss, reason = "launches are few")]
         let left_s = (done >= at_once).then(|| elapsed / done as f64 * left as f64);
         let rest = left_s.map_or(String::new(), |rest| format!(", about {rest:.0} s left"));
-        self.doing(&format!("{device}: counting {kernel} ({} of {planned}{rest})", done + 1));
+        let doing = format!("{device}: counting {kernel} ({} of {planned}", done + 1);
+        self.doing(&format!("{doing}{rest})"));
+        if let Some(followed) = self.followed.clone().filter(|_| left_s.is_none()) {
+            // What is followed are the launches that are counted at once, which the others take as long as.
+            #[expect(clippy::cast_precision_loss, reason = "launches are few")]
+            let times = left as f64 / at_once.min(left).max(1) as f64;
+            let doing = visible_line(&doing).into_owned();
+            self.teller = Some(Teller::start(self.progress.clone(), followed, doing, times));
+        }
         let long = |rest: &f64| elapsed >= COUNTING_LONG_S && *rest >= COUNTING_LONG_S;
         if let Some(rest) = left_s.filter(long).filter(|_| !self.told) {
             self.told = true;
@@ -180,6 +204,7 @@ impl Watch {
 
 impl Listener for Watch {
     fn opening(&mut self, device: &str) {
+        (self.followed, self.teller) = (None, None);
         self.doing(&format!("{device}: opening"));
         self.progress.enable_steady_tick(Duration::from_millis(120));
     }
@@ -196,6 +221,10 @@ impl Listener for Watch {
         for flag in &device.flags {
             self.message(&format!("{}: {flag}: {}", device.id, flag.explanation()));
         }
+    }
+
+    fn follow(&mut self, progress: Option<Progress>) {
+        self.followed = progress;
     }
 
     fn message(&mut self, text: &str) {
@@ -215,6 +244,7 @@ impl Listener for Watch {
     }
 
     fn progress(&mut self, device: &str, phase: Phase, launch: &Launch) {
+        self.teller = None;
         let doing = match phase {
             Phase::Counting => return self.counting(device, launch),
             Phase::CountingSeeds => "counting other seeds of",
@@ -225,6 +255,7 @@ impl Listener for Watch {
     }
 
     fn answer(&mut self, measurement: &Measurement) {
+        self.teller = None;
         let mean = measurement.active_lanes_mean.zip(measurement.subgroup_width);
         let lanes =
             mean.map(|(mean, width)| format!("{} of {width} lanes active", text::lanes(mean)));
@@ -235,9 +266,60 @@ impl Listener for Watch {
     }
 
     fn measurement(&mut self, measurement: &Measurement, (sha256, source): (&str, &Source)) {
+        self.teller = None;
         let saved =
             self.store.add_source(sha256, source).and_then(|()| self.store.append(measurement));
         self.note_failure(saved);
+    }
+}
+
+/// Tells how long a launch still takes while it is counted, on a thread of its own, until it is dropped: on a terminal
+/// in the line of progress, elsewhere in a line now and then.
+struct Teller {
+    /// Nothing once it is to end.
+    goes_on: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Teller {
+    /// Begins with what is done, as far as an opened bracket, and how many times as long as what is followed all takes.
+    fn start(bar: ProgressBar, followed: Progress, doing: String, times: f64) -> Self {
+        let (goes_on, ends) = channel();
+        let tell = move || tell(&bar, &followed, &ends, &doing, times);
+        // Without a thread nothing is told.
+        let thread = thread::Builder::new().name("teller".to_owned()).spawn(tell);
+        Self { goes_on: Some(goes_on), thread: thread.ok() }
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        self.goes_on = None;
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to say where it panicked.
+            drop(thread.join());
+        }
+    }
+}
+
+fn tell(bar: &ProgressBar, followed: &Progress, ends: &Receiver<()>, doing: &str, times: f64) {
+    let stopwatch = Stopwatch::start();
+    let mut next = TELLING_AFTER;
+    while ends.recv_timeout(TELLING_EVERY) == Err(RecvTimeoutError::Timeout) {
+        let Some(elapsed) = stopwatch.elapsed().filter(|elapsed| *elapsed >= TELLING_AFTER) else {
+            continue;
+        };
+        let elapsed_s = elapsed.as_secs_f64();
+        let left_s = followed.share().map(|share| elapsed_s / share * times - elapsed_s);
+        let Some(left_s) = left_s.filter(|left_s| *left_s >= 1.0) else { continue };
+        let text = format!("{doing}, about {left_s:.0} s left)");
+        if !bar.is_hidden() {
+            bar.set_message(text);
+        } else if elapsed >= next {
+            next = 2 * elapsed;
+            // Nothing is left to tell it to when standard error is closed.
+            let _ = writeln!(screen::stderr(), "{text}");
+        }
     }
 }
 

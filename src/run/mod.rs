@@ -10,7 +10,7 @@
 //! | [`back_end`] | what a back end is |
 //! | [`backends`] | the back ends, a row each: which devices, how opened, what they give |
 //! | [`cuda`] | the only place that sees cudarc: NVIDIA's GPUs through CUDA |
-//! | [`clock`] | how long something took, where there is a clock |
+//! | [`clock`] | how long something took, where there is a clock, and how far it is |
 //! | `counting` | methods, verdicts and errors that all runners share |
 //! | [`gpu`] | preparing, counting, timing and probing of GPUs, written once over `trait Gpu` |
 //! | [`launched`] | the programs of a launch, digests of its outputs |
@@ -77,11 +77,17 @@ use crate::record::{
 };
 use crate::units::{Nanoseconds, Width};
 pub use ahead::launches_at_once;
+use clock::Progress;
 
 /// A device that runs launches.
 pub trait Runner {
     /// What is known of the device.
     fn device(&self) -> &Device;
+
+    /// Where can be asked how far it is with what it counts; nothing for devices that do not say.
+    fn progress(&self) -> Option<Progress> {
+        None
+    }
 
     /// Runs a launch with counters, as often as is asked for and each time from the same start, and
     /// checks its outputs: one result a run. `notice` is called whenever a dispatch is about to be

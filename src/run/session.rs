@@ -7,6 +7,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::clock::Progress;
 use super::looks::Looks;
 use super::measure::{Results, measurement, seed_counts, source};
 use super::{
@@ -113,6 +114,8 @@ pub trait Listener {
     fn opening(&mut self, _device: &str) {}
     /// A device was opened.
     fn device(&mut self, device: &Device);
+    /// How far the opened device is with what it counts can be asked here, where it says so.
+    fn follow(&mut self, _progress: Option<Progress>) {}
     /// So many launches are going to be counted on a device, by its id.
     fn planned(&mut self, _device: &str, _launches: usize) {}
     /// A device, by its id, cannot be used.
@@ -200,6 +203,10 @@ impl Listener for Recorder<'_> {
         self.run.devices.push(device.clone());
     }
 
+    fn follow(&mut self, progress: Option<Progress>) {
+        self.listener.follow(progress);
+    }
+
     fn planned(&mut self, device: &str, launches: usize) {
         self.listener.planned(device, launches);
     }
@@ -264,6 +271,7 @@ fn run_device_seeded(
     let RunOptions { session: options, seeded, collected, wider } = options;
     let runner = open()?;
     listener.device(runner.device());
+    listener.follow(runner.progress());
     let device = runner.device().clone();
     if options.count.is_some() {
         listener.planned(&device.id, groups.iter().map(Vec::len).sum());

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ahead::{Ahead, bytes};
-use super::clock::Stopwatch;
+use super::clock::{Progress, Stopwatch};
 use super::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
 use super::{CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, caught};
 use crate::instrument::Count;
@@ -55,6 +55,7 @@ pub struct SimulatorRunner {
     config: Config,
     memory_bytes_max: u64,
     ahead: Ahead<Result<Counted, RunError>>,
+    progress: Progress,
 }
 
 impl SimulatorRunner {
@@ -87,7 +88,13 @@ impl SimulatorRunner {
             threads: None,
             zero_workgroup_memory: true,
         };
-        Self { device, config, memory_bytes_max: MEMORY_BYTES_MAX, ahead: Ahead::new(bytes) }
+        Self {
+            device,
+            config,
+            memory_bytes_max: MEMORY_BYTES_MAX,
+            ahead: Ahead::new(bytes),
+            progress: Progress::default(),
+        }
     }
 
     /// Makes what a shader must not do (see [`ReportKind`]) fail its
@@ -255,6 +262,10 @@ impl Runner for SimulatorRunner {
         &self.device
     }
 
+    fn progress(&self) -> Option<Progress> {
+        Some(self.progress.clone())
+    }
+
     fn count(
         &mut self,
         launch: &Launch,
@@ -266,6 +277,7 @@ impl Runner for SimulatorRunner {
                 format!("{} counts {} and estimates nothing", self.device.id, launch.kernel);
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
+        self.progress.begin();
         if request.runs == 1 {
             let mut ahead = std::mem::replace(&mut self.ahead, Ahead::new(bytes));
             notice();
@@ -326,6 +338,34 @@ impl SimulatorRunner {
             config: self.config,
             memory_bytes_max: self.memory_bytes_max,
             ahead: Ahead::new(bytes),
+            progress: self.progress.clone(),
+        }
+    }
+
+    /// What watches a dispatch of so many workgroups.
+    fn tracer(
+        &self,
+        dispatch: &Dispatch,
+        program: &Program,
+        workgroups: [u32; 3],
+        rests: bool,
+    ) -> Tracer {
+        // What is known beforehand was announced with the launch.
+        if matches!(dispatch.workgroups, Workgroups::Indirect { .. }) {
+            self.progress.announce(groups_of(workgroups));
+        }
+        let mut tracer = Tracer::new(program, workgroups);
+        tracer.rests = rests;
+        tracer.progress = Some(self.progress.clone());
+        tracer
+    }
+
+    /// Says how many workgroups a launch has, as far as that is known before it runs.
+    fn announce_workgroups(&self, launch: &Launch) {
+        for dispatch in &launch.dispatches {
+            if let Workgroups::Direct(workgroups) = dispatch.workgroups {
+                self.progress.announce(groups_of(workgroups));
+            }
         }
     }
 
@@ -343,6 +383,7 @@ impl SimulatorRunner {
             return Err(RunError::new(RunErrorKind::Trap, message));
         }
         let programs = programs(launch)?;
+        self.announce_workgroups(launch);
         let mut buffers = buffers(launch);
         let mut dispatches = Vec::new();
         let mut spent = 0_u64;
@@ -353,8 +394,8 @@ impl SimulatorRunner {
         for (index, (dispatch, program)) in listed {
             let workgroups = grid(dispatch, &buffers)?;
             let stopwatch = Stopwatch::start();
-            let mut tracer = Tracer::new(program, workgroups);
-            tracer.rests = !request.trace || !launch.traced;
+            let rests = !request.trace || !launch.traced;
+            let mut tracer = self.tracer(dispatch, program, workgroups, rests);
             let program = (program, programs.compiled(index)?);
             let outcome =
                 self.dispatch(launch, program, workgroups, spent, &mut buffers, &mut tracer)?;
@@ -449,6 +490,11 @@ impl SimulatorRunner {
             Trap::Refused(_) | Trap::Fault { .. } => error,
         }
     }
+}
+
+/// How many workgroups a grid has.
+fn groups_of(grid: [u32; 3]) -> u64 {
+    grid.iter().map(|&count| u64::from(count)).fold(1, u64::saturating_mul)
 }
 
 /// The names of a launch's outputs.

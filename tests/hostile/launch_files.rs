@@ -1,16 +1,19 @@
 //! Launch files that cannot be meant: each is refused with its file and line and what is allowed.
 
+use lanescope::record::{Limit, LimitOf, Status};
 use tempfile::TempDir;
 
 use super::{input, run};
 use crate::support::program;
 
 /// Every check.
-pub(super) const CHECKS: [(&str, fn()); 4] = [
+pub(super) const CHECKS: [(&str, fn()); 6] = [
     ("a_captured_folder_that_lies_is_refused", captured),
     ("launch_files_say_no_with_file_and_line", refused),
     ("launch_files_of_all_kinds_of_numbers_end", generated),
     ("what_a_launch_asks_for_is_bounded", bounded),
+    ("a_bound_of_operations_is_raised_as_it_says", raised),
+    ("a_launch_of_over_two_seconds_says_how_long_it_takes", told),
 ];
 
 /// What a launch file holds, the line that is to blame, and words of the refusal.
@@ -135,6 +138,59 @@ fn bounded() {
     let ended = run(&folder, &[], &["profile", align.to_str().unwrap(), "--device", "sim:8"], 20);
     ended.says("align", 2, "`big` alone 1073741824");
     assert!(ended.mebibytes < 200, "{} MiB before it is refused", ended.mebibytes);
+}
+
+/// An invocation of it executes some ten thousand operations.
+const LONG: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    var x = id.x;
+    for (var i = 0u; i < 2000u; i++) { x = x * 3u + i; }
+    o[id.x] = x;
+}
+";
+
+/// What a bound ends is named with the option, and that option, with more, lets it run to its end.
+fn raised() {
+    let folder = TempDir::new().unwrap();
+    program::write(&folder.path().join("s.wgsl"), LONG);
+    let profile = |operations: &str| {
+        let arguments = ["profile", "s.wgsl", "--n", "640", "--device", "sim:8", "--operations"];
+        let ended =
+            run(&folder, &[], &[&arguments[..], &[operations, "--out", operations]].concat(), 30);
+        let file = folder.path().join(operations).join("result.json");
+        (ended, lanescope::store::load(&file).unwrap().measurements.remove(0))
+    };
+    let (ended, cut_off) = profile("10000");
+    ended.says("a low bound", 5, "more than 10000 operations in all (--operations raises it)");
+    assert_eq!(cut_off.status, Status::Failed);
+    assert_eq!(cut_off.limit, Some(Limit { which: LimitOf::Operations, value: 10_000 }));
+    let uncounted = cut_off.dispatches.iter().all(|dispatch| dispatch.blocks.is_empty());
+    assert!(uncounted, "nothing is counted of what did not end");
+    let (ended, whole) = profile("100000000");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!((whole.status, whole.limit), (Status::Ok, None));
+    let most = whole.dispatches[0].blocks.iter().map(|block| block.executions.0).max();
+    // Ten workgroups of eight subgroups, each of which goes round two thousand times.
+    assert!(most.is_some_and(|most| (160_000..=160_080).contains(&most)), "{most:?}");
+}
+
+/// Without a terminal too it says what goes on, and an estimate.
+fn told() {
+    let folder = TempDir::new().unwrap();
+    program::write(&folder.path().join("s.wgsl"), LONG);
+    let environment = [("RAYON_NUM_THREADS".to_owned(), "1".to_owned())];
+    let arguments = ["profile", "s.wgsl", "--n", "4000000", "--device", "sim:8", "--out", "o"];
+    // It takes far longer than it is waited for here.
+    let ended = run(&folder, &environment, &arguments, 7);
+    assert_eq!(ended.code, None, "{}", ended.stderr);
+    let left = |line: &str| {
+        let left = line.strip_prefix("sim:8: counting s (1 of 1, about ")?;
+        left.strip_suffix(" s left)")?.parse::<u64>().ok()
+    };
+    let estimates: Vec<u64> = ended.stderr.lines().filter_map(left).collect();
+    assert!(estimates.iter().any(|left| *left >= 1), "{}", ended.stderr);
+    // It is said now and then, not again and again.
+    assert!(estimates.len() <= 3, "{}", ended.stderr);
 }
 
 /// The shader of a captured dispatch.

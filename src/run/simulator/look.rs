@@ -150,6 +150,7 @@ impl SimulatorRunner {
             config: crate::simulate::Config { threads: Some(1), strict: false, ..self.config },
             memory_bytes_max: self.memory_bytes_max,
             ahead: Ahead::new(bytes),
+            progress: self.progress.clone(),
         };
         alone.dispatch(launch, program, workgroups, 0, buffers, watch).map(|_| ())
     }

@@ -43,6 +43,22 @@ fn count(runner: &mut SimulatorRunner, launch: &Launch) -> Result<Counted, RunEr
     runner.count_once(launch, &CountRequest::once(Method::Executed).with_histogram())
 }
 
+#[test]
+fn how_far_a_launch_is_can_be_asked() {
+    let source = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+        @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3<u32>) { output[id.x] = id.x; }";
+    let dispatches = [("main", Workgroups::Direct([1024, 1, 1]))];
+    let launch = launch(source, &[("output", 8192)], &dispatches);
+    let mut runner = runner(1 << 20).schedule(Schedule::InOrder, Some(1));
+    let progress = runner.progress().unwrap();
+    assert_eq!(progress.share(), None);
+    // The last workgroup is not told of: nothing comes after it.
+    for _ in 0..2 {
+        count(&mut runner, &launch).unwrap();
+        assert_eq!(progress.share(), Some(1023.0 / 1024.0));
+    }
+}
+
 const INDIRECT: &str = "
 @group(0) @binding(0) var<storage, read_write> grid: array<u32>;
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;

@@ -9,12 +9,14 @@
 //! 64 lanes holds them all, and two of 32 do, which are both kept; of a narrower width the one with most
 //! idle lanes is.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::program::Program;
 use crate::record::{Spread, Trace, TracedSubgroup};
+use crate::run::clock::Progress;
 use crate::simulate::{ForkObserver, Observer, SubgroupPlace};
 use crate::units::{BlockId, Ratio, Width};
 
@@ -45,6 +47,9 @@ const SPREAD_WORKGROUPS: u64 = 48;
 /// The quantiles that are kept, in percent.
 const QUANTILES: [u32; 7] = [0, 10, 25, 50, 75, 90, 100];
 
+/// No workgroup has this number.
+const NO_WORKGROUP: u64 = u64::MAX;
+
 /// Watches the subgroups of the first workgroups.
 #[derive(Clone, Debug)]
 pub(super) struct Tracer {
@@ -60,6 +65,10 @@ pub(super) struct Tracer {
     held: Option<((u64, u32), Strand)>,
     /// Whether nothing is to be watched.
     pub(super) rests: bool,
+    /// What is told of each workgroup that is done, where somebody waits.
+    pub(super) progress: Option<Progress>,
+    /// The workgroup whose turn it was last; [`NO_WORKGROUP`] before the first.
+    at: Cell<u64>,
 }
 
 /// One subgroup.
@@ -165,6 +174,8 @@ impl Tracer {
             strands: BTreeMap::new(),
             held: None,
             rests: false,
+            progress: None,
+            at: Cell::new(NO_WORKGROUP),
         }
     }
 
@@ -247,6 +258,10 @@ impl Tracer {
 
 impl Observer for Tracer {
     fn watches(&self, place: SubgroupPlace) -> bool {
+        let before = self.at.replace(place.workgroup);
+        if before != place.workgroup && before != NO_WORKGROUP {
+            self.progress.iter().for_each(Progress::step);
+        }
         !self.rests
             && (place.workgroup < WORKGROUPS || place.workgroup.is_multiple_of(self.distance))
     }
@@ -278,6 +293,8 @@ impl ForkObserver for Tracer {
             strands: BTreeMap::new(),
             held: None,
             rests: self.rests,
+            progress: self.progress.clone(),
+            at: Cell::new(NO_WORKGROUP),
         }
     }
 
