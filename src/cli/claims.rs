@@ -131,7 +131,7 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
     };
     let plan = plan(&catalogue, &words, None)?.asking(groups);
     let mut recording = Recording::new(begin_run(plan.notes()));
-    let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
+    let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?.with_budget();
     let whole = match arguments.claims.is_empty() {
         true => ", which takes minutes; lanescope claims ID measures for one",
         false if arguments.quick => "",

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     let catalogue = catalogue?;
     let plan = plan(&catalogue, arguments, available)?;
     let mut recording = Recording::new(begin_run(plan.notes()));
-    let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
+    let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?.with_budget();
     plan.told.iter().for_each(|text| watch.message(text));
     plan.execute(&mut recording, &mut watch)?;
     finish(watch, &recording, arguments, out)

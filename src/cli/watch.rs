@@ -58,6 +58,8 @@ pub(super) struct Watch {
     simulates: bool,
     /// Whether it was said how long they take.
     told: bool,
+    /// Whether there is a budget of time, which counting is not within.
+    budgeted: bool,
     /// How far the device at hand is with what it counts, where it says so.
     followed: Option<Progress>,
     /// Who tells of a launch that takes long.
@@ -67,7 +69,7 @@ pub(super) struct Watch {
 }
 
 /// The seconds of counting after which it is said how long the rest takes, where that is long too.
-const COUNTING_LONG_S: f64 = 10.0;
+const COUNTING_LONG_S: f64 = 2.0;
 
 /// After how long it is told of a launch how long it still takes.
 const TELLING_AFTER: Duration = Duration::from_secs(2);
@@ -126,10 +128,16 @@ impl Watch {
             begun: 0,
             simulates: false,
             told: false,
+            budgeted: false,
             followed: None,
             teller: None,
             trouble: None,
         })
+    }
+
+    /// The same for a run whose timing has a budget.
+    pub(super) fn with_budget(self) -> Self {
+        Self { budgeted: true, ..self }
     }
 
     /// Ends the progress display; gives the folder.
@@ -185,13 +193,10 @@ impl Watch {
             let doing = visible_line(&doing).into_owned();
             self.teller = Some(Teller::start(self.progress.clone(), followed, doing, times));
         }
-        let long = |rest: &f64| elapsed >= COUNTING_LONG_S && *rest >= COUNTING_LONG_S;
-        if let Some(rest) = left_s.filter(long).filter(|_| !self.told) {
+        let text = left_s.and_then(|left_s| long_counting(elapsed, left_s, planned, self.budgeted));
+        if let Some(text) = text.filter(|_| !self.told) {
             self.told = true;
-            self.message(&format!(
-                "{device}: counting {planned} launches takes about {rest:.0} s more; --budget is of \
-                 timing alone"
-            ));
+            self.message(&format!("{device}: {text}"));
         }
     }
 
@@ -273,6 +278,13 @@ impl Listener for Watch {
     }
 }
 
+/// What is said where counting takes long: how long the rest of the launches takes, and that no budget bounds it.
+fn long_counting(elapsed_s: f64, left_s: f64, planned: usize, budgeted: bool) -> Option<String> {
+    let budget = if budgeted { "; --budget is of timing alone" } else { "" };
+    let is_long = elapsed_s >= COUNTING_LONG_S && left_s >= COUNTING_LONG_S;
+    is_long.then(|| format!("counting {planned} launches takes about {left_s:.0} s more{budget}"))
+}
+
 /// Tells how long a launch still takes while it is counted, on a thread of its own, until it is dropped: on a terminal
 /// in the line of progress, elsewhere in a line now and then.
 struct Teller {
@@ -343,5 +355,32 @@ fn host() -> Host {
         arch: std::env::consts::ARCH.to_owned(),
         logical_cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
         environment: ENVIRONMENT.iter().filter_map(set).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_that_takes_long_says_how_long_and_that_no_budget_bounds_it() {
+        let text = long_counting(2.5, 48.2, 10, true).unwrap();
+        assert_eq!(text, "counting 10 launches takes about 48 s more; --budget is of timing alone");
+        let text = long_counting(60.0, 2.0, 3, false).unwrap();
+        assert_eq!(text, "counting 3 launches takes about 2 s more");
+        assert_eq!(long_counting(1.9, 48.2, 10, true), None);
+        assert_eq!(long_counting(9.0, 1.9, 10, true), None);
+    }
+
+    #[test]
+    fn who_tells_of_a_launch_ends_at_once() {
+        let followed = Progress::default();
+        let stopwatch = Stopwatch::start();
+        for _ in 0..20 {
+            let doing = "sim:8: counting x (1 of 1".to_owned();
+            drop(Teller::start(ProgressBar::hidden(), followed.clone(), doing, 1.0));
+        }
+        // Not after the pause at whose end it looks again.
+        assert!(stopwatch.elapsed().is_some_and(|elapsed| elapsed < 20 * TELLING_EVERY));
     }
 }

@@ -26,6 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("a_driver_that_hangs_costs_ten_seconds", hanging),
     ("what_a_driver_calls_a_device_shows_escapes_alone", names),
     ("a_device_lost_at_any_submission_costs_its_launch", lost),
+    ("a_short_budget_ends_a_run_that_counts_too", short_budget),
     ("cut_off_loops_are_flagged_with_their_lines", cut_off_loops),
     #[cfg(target_os = "linux")]
     ("a_killed_parent_takes_its_children_along", super::children::killed_parent),
@@ -244,6 +245,37 @@ fn lost(driver: &Driver) {
         lost += usize::from(expected == 5);
     }
     assert!(lost >= 4, "the layer lost {lost} devices");
+}
+
+/// What a run counts comes beside its budget, and it ends all the same; the help and, where it takes long, the run
+/// itself say so.
+fn short_budget(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let help = run(&folder, &[], &["run", "--help"], 20);
+    let help = help.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("Counting comes before, and is not within them"), "{help}");
+    let arguments = ["run", "five_patterns/early_exit", "--quick", "--budget", "2", "--histogram"];
+    let devices = ["wgpu:0", "sim:8", "sim:32"].map(|id| ["--device", id]).concat();
+    let arguments = [&arguments[..], &devices[..], &["--out", "o"]].concat();
+    let ended = run(&folder, &driver.environment(), &arguments, 100);
+    ended.sound("run");
+    assert_eq!(ended.code, Some(0), "after {:?}: {}", ended.took, ended.stderr);
+    let record = lanescope::store::load(&folder.path().join("o/result.json")).unwrap();
+    for id in ["wgpu:0", "sim:8", "sim:32"] {
+        let mut measurements = record.measurements.iter().filter(|m| m.device == id).peekable();
+        assert!(measurements.peek().is_some(), "{id}");
+        for measurement in measurements {
+            let blocks = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+            assert!(blocks.count() > 0, "{id}: it is counted");
+            let mut blocks = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+            assert!(blocks.all(|block| block.histogram.is_some()), "{id}: with its histograms");
+        }
+    }
+    let takes_long =
+        |line: &&str| line.contains(": counting ") && line.contains(" launches takes ");
+    for line in ended.stderr.lines().filter(takes_long) {
+        assert!(line.ends_with(" s more; --budget is of timing alone"), "{line}");
+    }
 }
 
 /// Loops that lavapipe leaves too early: what comes behind the head of `main`, and the line where the loop begins.
