@@ -13,8 +13,9 @@ use super::{Ended, run};
 use crate::support::drivers::Driver;
 
 /// Every check.
-pub(super) const CHECKS: [Check; 5] = [
+pub(super) const CHECKS: [Check; 6] = [
     ("a_full_disk_at_any_write_keeps_the_record", full_disk),
+    ("a_save_that_fails_at_any_step_keeps_the_one_before", failing_saves),
     ("clocks_that_jump_end_no_run", clocks),
     ("timestamps_that_do_not_run_give_no_times", timestamps),
     ("timestamps_that_go_wrong_later_give_no_times", later_timestamps),
@@ -79,11 +80,44 @@ fn full_disk(_: &Driver) {
         // What was saved before is whole; the first write makes the file.
         assert_eq!(file.exists(), at != "1", "{at}: {}", ended.stderr);
         kept.push(if file.exists() { record(&folder).measurements.len() } else { 0 });
-        let left = std::fs::read_dir(folder.path().join("o")).unwrap().flatten();
-        let hidden = left.filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"));
-        assert_eq!(hidden.count(), 0, "{at}: a hidden file is left");
+        leaves_nothing_hidden(&folder, at);
     }
     assert!(kept.is_sorted() && kept.last() > Some(&1), "{kept:?}");
+}
+
+fn leaves_nothing_hidden(folder: &TempDir, what: &str) {
+    let left = std::fs::read_dir(folder.path().join("o")).unwrap().flatten();
+    let hidden = left.filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"));
+    assert_eq!(hidden.count(), 0, "{what}: a hidden file is left");
+}
+
+fn failing_saves(_: &Driver) {
+    let place = TempDir::new().unwrap();
+    let library = library(&place);
+    let full = ("ENOSPC", "No space left on device");
+    let broken = ("EIO", "Input/output error");
+    let steps = ["fsync", "rename", "folder"];
+    for (step, (error, words)) in steps.iter().flat_map(|step| [(step, full), (step, broken)]) {
+        let mut kept = Vec::new();
+        for at in 1..=3 {
+            let what = format!("{step} {at} {error}");
+            let environment = system(&library, "LANESCOPE_TEST_SAVE", &what);
+            let (folder, ended) = quick(&environment, &["--device", "sim:8"]);
+            let message = format!("cannot write results to o/result.json: {words}");
+            ended.says(&what, 2, &message);
+            leaves_nothing_hidden(&folder, &what);
+            // What is there loads, and so is whole.
+            let is_there = folder.path().join("o/result.json").exists();
+            let saved = is_there.then(|| record(&folder));
+            kept.push(saved.map(|run| (run.devices.len(), run.measurements.len())));
+        }
+        match *step {
+            // The file is in its place by then, and whatever was added is saved with the next one.
+            "folder" => assert!(kept[0] == Some((0, 0)) && kept.is_sorted(), "{step}: {kept:?}"),
+            // First the run as it begins, then its device.
+            _ => assert_eq!(kept, [None, Some((0, 0)), Some((1, 0))], "{step} {error}"),
+        }
+    }
 }
 
 fn clocks(driver: &Driver) {
