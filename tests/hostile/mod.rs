@@ -24,7 +24,7 @@ use crate::support::{hostile, program, trial, trial_needing};
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
     let checks = [
-        shaders::CHECKS.as_slice(),
+        shaders::CHECKS,
         launch_files::CHECKS.as_slice(),
         records::CHECKS.as_slice(),
         children::CHECKS.as_slice(),

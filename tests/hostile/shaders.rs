@@ -11,8 +11,10 @@ use crate::support::bounded::{files_in, finish};
 use crate::support::{growth, program};
 
 /// Every check.
-pub(super) const CHECKS: [(&str, fn()); 4] = [
+pub(super) const CHECKS: &[(&str, fn())] = &[
     ("what_a_shader_hides_is_shown", hidden),
+    #[cfg(target_os = "linux")]
+    ("paths_may_have_any_bytes_in_any_locale", paths),
     ("records_of_large_shaders_stay_small", sizes),
     ("large_launch_files_and_records_cost_little", large),
     ("progress_says_what_goes_on_and_how_long", progress),
@@ -106,6 +108,71 @@ fn progress() {
     assert!(shown.lines().any(counting), "{shown}");
     let estimate = |line: &str| counting(line) && line.contains("s left)");
     assert!(shown.lines().any(estimate), "{shown}");
+}
+
+/// Folders with spaces, names as long as any may be and names that are no UTF-8, in the plainest locale and in one of
+/// UTF-8: what is written lies where it was asked for, and messages show names with escapes.
+#[cfg(target_os = "linux")]
+fn paths() {
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::OsStringExt as _;
+    use std::path::Path;
+
+    let text = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { o[id.x] = id.x; }";
+    let long = "n".repeat(245);
+    let names = [
+        (OsString::from(format!("{long}.wgsl")), long.as_str()),
+        (
+            OsString::from_vec(b"s\xff\xfe\x1b\xe2\x80\xae.wgsl".to_vec()),
+            "s\u{fffd}\u{fffd}\\u001b\\u202e",
+        ),
+    ];
+    let out = OsString::from_vec(b"o u\xff\xe2\x80\xae".to_vec());
+    let out_shown = "o u\u{fffd}\\u202e";
+    let word = OsStr::new;
+    let cases =
+        ["C", "C.UTF-8"].into_iter().flat_map(|locale| names.iter().map(move |n| (locale, n)));
+    for (locale, (name, shown)) in cases {
+        let folder = TempDir::new().unwrap();
+        let spaced = folder.path().join("a  folder");
+        std::fs::create_dir(&spaced).unwrap();
+        program::write(&spaced.join(name), text);
+        let run = |arguments: &[&OsStr]| {
+            let environment = [("LC_ALL".to_owned(), locale.to_owned())];
+            let mut command = program::command(&spaced, &environment);
+            command.args(arguments);
+            let ended = finish(command, Duration::from_secs(30));
+            ended.sound(&format!("{arguments:?} in {locale}"));
+            ended
+        };
+        let options = ["--n", "64", "--device", "sim:8", "--out"].map(word);
+        let named = [word("profile"), name.as_os_str()].into_iter().chain(options);
+        let ended = run(&named.chain([out.as_os_str()]).collect::<Vec<_>>());
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert!(ended.stdout.contains(*shown), "{}", ended.stdout);
+        assert!(ended.stderr.contains(&format!("{out_shown}/result.json")), "{}", ended.stderr);
+        let record = Path::new(&out).join("result.json");
+        std::fs::remove_file(spaced.join(&out).join("report.html")).unwrap();
+        let ended = run(&[word("report"), record.as_os_str()]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("{out_shown}/report.html")), "{}", ended.stderr);
+        let page = std::fs::read_to_string(spaced.join(&out).join("report.html")).unwrap();
+        assert!(page.contains(*shown), "the page does not name the shader");
+        let ended = run(&[word("compare"), out.as_os_str(), record.as_os_str()]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert!(ended.stdout.contains(&format!("A is {out_shown}, B is ")), "{}", ended.stdout);
+        // Nothing lies elsewhere.
+        let places = [spaced.clone(), spaced.join(&out)];
+        for file in files_in(folder.path()) {
+            let lies = places.iter().any(|place| file.parent() == Some(place.as_path()));
+            assert!(lies, "{}", file.display());
+        }
+        std::fs::remove_file(spaced.join(name)).unwrap();
+        let ended = run(&[word("profile"), name.as_os_str()]);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("{shown}.wgsl cannot be read")), "{}", ended.stderr);
+    }
 }
 
 fn hidden() {
