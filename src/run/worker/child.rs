@@ -40,6 +40,14 @@ pub fn serve() -> io::Result<()> {
 
 /// Reads requests, and ends the process where their end comes: the parent is gone, however it ended,
 /// and what the driver is at concerns nobody any more.
+///
+/// The closed pipe is enough on every system, and is all that there is on macOS and Windows: the system closes a
+/// process's end of it together with the process, nobody else has that end (`Worker::start`), the thread that reads
+/// it does nothing else and takes no lock of a driver's, and [`end_now`] asks nobody. A job object of Windows or
+/// Linux's signal do the same from outside. They would end two that this one does not: a process whose threads are
+/// all stopped, as by a debugger, and one whose driver has put another file in the place of standard input. What
+/// hangs within the kernel ends by none of them before it returns; and on Windows an abort may first be reported,
+/// which takes what the system takes for it.
 fn listen() -> Receiver<io::Result<String>> {
     let (sender, requests) = channel();
     #[cfg(target_os = "linux")]

@@ -23,6 +23,10 @@ const STDERR_LINE: usize = 400;
 /// Bytes of the child's standard error that are read at once.
 const STDERR_CHUNK: usize = 8192;
 
+/// Held while a child is started: where pipes are made and marked as not to be inherited in two steps, as on macOS, another
+/// child would take the parent's end along, and neither would find it closed when the parent is gone.
+static STARTING: Mutex<()> = Mutex::new(());
+
 /// The parent's end of a child.
 #[derive(Debug)]
 pub(super) struct Worker {
@@ -64,6 +68,7 @@ impl Worker {
             Some(program) => program.clone(),
             None => std::env::current_exe().map_err(internal)?,
         };
+        let starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut child = Command::new(program)
             .arg("worker")
             // Mesa's cache is shared by all widths and hands a kernel of one to another.
@@ -74,6 +79,7 @@ impl Worker {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(internal)?;
+        drop(starting);
         let (sender, replies) = channel();
         let complaints = Arc::new(Mutex::new(Complaints::default()));
         if let Some(stdout) = child.stdout.take() {
