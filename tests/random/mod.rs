@@ -10,9 +10,10 @@ use lanescope::units::Width;
 use libtest_mimic::Trial;
 
 use crate::devices::open;
-use crate::support::agreement::{compare, program, smallest, wider_than_processor};
+use crate::support::agreement::{compare, program, smallest, unaffected, wider_than_processor};
 use crate::support::drivers::Driver;
 use crate::support::random_program::Options;
+use crate::support::side_by_side::line_of;
 use crate::support::trials_of;
 
 const OPTIONS: Options = Options::ALL;
@@ -26,6 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("random::every_form_is_written", every_form),
         ("random::planted_disagreements_are_found_and_shrunk", planted),
         ("random::a_simulator_agrees_with_itself", honest),
+        ("random::a_loop_that_was_cut_off_explains_what_comes_after_it", explained),
     ])
 }
 
@@ -199,4 +201,43 @@ fn honest() {
         let found = compare(&program(seed, OPTIONS), seed, &mut liar, &mut simulator).unwrap();
         assert_eq!(found.differences, [""; 0], "seed {seed}");
     }
+}
+
+/// Only what stands before the statement of the first loop that was cut off is left to differ for another reason.
+fn explained() {
+    let text = "fn wait_for_turn() -> u32 {
+    loop { }
+}
+@compute @workgroup_size(32)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var a = id.x;
+    if a > 3u {
+        a += 1u;
+    } else {
+        a += 2u;
+    }
+    for (var k = 0u; k < 2u; k++) {
+        a += 3u;
+        while a < 9u {
+            a += 1u;
+        }
+    }
+    if a == 0u {
+        handed = wait_for_turn();
+    }
+    while a < 70000u {
+        a += 1u;
+    }
+}
+";
+    // All up to the loop around the one that was cut off.
+    assert_eq!(unaffected(text, &[14]), 5..12);
+    assert_eq!(unaffected(text, &[14, 21]), 5..12);
+    // What another workgroup hands on may come from behind.
+    assert_eq!(unaffected(text, &[21]), 5..18);
+    // A function may be called from anywhere.
+    assert_eq!(unaffected(text, &[2]), 0..0);
+    assert_eq!(unaffected(text, &[2, 21]), 0..0);
+    let block = "block 3 at line 12: 5 executions and 9 lanes, simulated 5 and 8";
+    assert_eq!((line_of(block), line_of("buffer `output` differs")), (Some(12), None));
 }

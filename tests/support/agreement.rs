@@ -12,7 +12,7 @@ use lanescope::run::{CountRequest, RunError, Runner};
 use lanescope::texture::{TextureDimension, TextureFormat, TextureLayout};
 
 use super::random_program::{Options, PICTURE, Program, SKETCH_ROW, TOTALS, WAITING};
-use super::side_by_side::{Comparison, compare_launch};
+use super::side_by_side::{Comparison, compare_launch, line_of};
 
 /// Whether a device is lavapipe with vectors of 512 bits on a processor whose own are narrower.
 ///
@@ -86,7 +86,8 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
 }
 
 /// Runs a program on both and compares outputs, and executions, lanes and, where counted, the histogram
-/// of each block. Lines of loops are told as cut off where something differs and counts say that the device left them.
+/// of each block. Lines of loops are told as cut off where something differs and counts say that the device left them;
+/// then no difference is told that may come from that.
 ///
 /// # Errors
 ///
@@ -113,9 +114,42 @@ pub(crate) fn compare(
     if comparison.differences.is_empty() {
         comparison.cut_off.clear();
     } else if !comparison.cut_off.is_empty() {
-        comparison.differences.clear();
+        let unaffected = match comparison.incomplete {
+            true => 0..0,
+            false => unaffected(&launch.source, &comparison.cut_off),
+        };
+        comparison.differences.retain(|difference| match line_of(difference) {
+            Some(line) => unaffected.contains(&line),
+            None => !difference.starts_with("buffer "),
+        });
     }
     Ok(comparison)
+}
+
+/// The lines of the entry point that every invocation has left behind before any of these loops, and before it waits for
+/// another workgroup, in which one of them may have run: nothing differs there because a loop was cut off. None where one
+/// stands in a function, which may be called from anywhere.
+///
+/// Programs have a statement's braces on its own lines, and read of what other invocations did only behind barriers, in
+/// subgroups, whose lanes are together again there, and where they wait.
+pub(crate) fn unaffected(text: &str, cut_off: &[u32]) -> std::ops::Range<u32> {
+    let (mut first, mut statement, mut depth) = (None, 0, 0_usize);
+    for (line, text) in (1..).zip(text.lines()) {
+        if let Some(first) = first {
+            if depth == 1 {
+                statement = line;
+            }
+            if cut_off.contains(&line) || text.contains(&format!("{WAITING}()")) {
+                return first..statement;
+            }
+        } else if cut_off.contains(&line) {
+            return 0..0;
+        } else if text.starts_with("fn main(") {
+            first = Some(line);
+        }
+        depth = (depth + text.matches('{').count()).saturating_sub(text.matches('}').count());
+    }
+    0..0
 }
 
 /// A smaller program that two runners still disagree on, and how.

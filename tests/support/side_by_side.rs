@@ -28,6 +28,14 @@ pub(crate) struct Comparison {
     /// The lines of loops that the device left by itself, or may have left, as its counts say: what differs may come
     /// from that.
     pub(crate) cut_off: Vec<u32>,
+    /// Whether the device's counts are not all there, since it left the loop in which they are added up.
+    pub(crate) incomplete: bool,
+}
+
+/// The line of the block that a difference is about; `None` where it is about none.
+pub(crate) fn line_of(difference: &str) -> Option<u32> {
+    let (_, rest) = difference.strip_prefix("block ")?.split_once(" at line ")?;
+    rest.split_once(':')?.0.parse().ok()
 }
 
 /// Runs a launch of one direct dispatch on both and compares outputs, and executions, lanes and, where
@@ -105,6 +113,7 @@ pub(crate) fn compare_launch(
         differences,
         differences_in_issues,
         cut_off,
+        incomplete: counted.dispatches.first().is_some_and(|dispatch| dispatch.incomplete),
     })
 }
 
