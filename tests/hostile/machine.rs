@@ -4,18 +4,23 @@
 //! Input: a library that is loaded before the system's (`system.c`), and a layer over lavapipe (`layer.c`).
 
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use lanescope::record::{Flag, Method, Run, Status, Tag, flag};
 use tempfile::TempDir;
 
 use super::drivers::{Check, build, build_layer, with_layer};
 use super::{Ended, run};
+use crate::support::bounded::finish;
 use crate::support::drivers::Driver;
+use crate::support::program;
 
 /// Every check.
-pub(super) const CHECKS: [Check; 6] = [
+pub(super) const CHECKS: [Check; 7] = [
     ("a_full_disk_at_any_write_keeps_the_record", full_disk),
     ("a_save_that_fails_at_any_step_keeps_the_one_before", failing_saves),
+    ("a_limit_on_files_keeps_what_was_saved", file_limit),
     ("clocks_that_jump_end_no_run", clocks),
     ("timestamps_that_do_not_run_give_no_times", timestamps),
     ("timestamps_that_go_wrong_later_give_no_times", later_timestamps),
@@ -117,6 +122,27 @@ fn failing_saves(_: &Driver) {
             // First the run as it begins, then its device.
             _ => assert_eq!(kept, [None, Some((0, 0)), Some((1, 0))], "{step} {error}"),
         }
+    }
+}
+
+/// Where no file may grow further the system ends a program by a signal, and where that is ignored there is a sentence.
+fn file_limit(_: &Driver) {
+    for (before, code) in [("", None), ("trap '' XFSZ; ", Some(2))] {
+        let folder = TempDir::new().unwrap();
+        let mut command = Command::new("sh");
+        // 4 KiB: a record without measurements is smaller, and one with them larger.
+        let limited = format!("{before}ulimit -c 0; ulimit -f 8\nexec \"$0\" \"$@\"");
+        command.current_dir(folder.path()).arg("-c").arg(limited).arg(program::path());
+        command.args(QUICK).args(["--device", "sim:8"]);
+        let ended = finish(command, Duration::from_secs(40));
+        assert_eq!(ended.code, code, "{}", ended.stderr);
+        assert!(ended.took < Duration::from_secs(40), "nobody had to end it");
+        if code.is_some() {
+            ended.says("a file may not grow", 2, "o/result.json: File too large");
+            leaves_nothing_hidden(&folder, before);
+        }
+        let saved = record(&folder);
+        assert_eq!((saved.devices.len(), saved.measurements.len()), (1, 0));
     }
 }
 
