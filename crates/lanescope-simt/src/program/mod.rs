@@ -15,6 +15,7 @@ mod bound;
 pub mod branch;
 pub mod builtin;
 pub mod constructs;
+#[cfg(feature = "emit")]
 pub mod emit;
 mod error;
 pub mod exits;
@@ -47,6 +48,7 @@ pub(crate) use bound::view_of;
 pub use bound::{Bound, BoundSampler, BoundTexture};
 pub use branch::BlockFlow;
 pub use constructs::Construct;
+#[cfg(feature = "emit")]
 pub use emit::{Emission, emit_all};
 pub use error::ProgramError;
 pub use fixed::Fixed;
