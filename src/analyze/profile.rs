@@ -357,13 +357,13 @@ impl DeviceProfile {
         let follow = if lines.len() == 1 { ["line", "follows"] } else { ["lines", "follow"] };
         let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let lines = format!("{} {lines} {}", follow[0], follow[1]);
-        let what = "what workgroups write for each other in the same dispatch";
+        let what =
+            "what workgroups, or subgroups of one, write for each other in the same dispatch";
         let percent = |ratio: f64| text::percent(Ratio(ratio));
         let ratios = || self.schedules.iter().map(|ratio| ratio.0);
         Some(match self.schedules.len() {
             0 | 1 => format!(
-                "the figures are one schedule's: {lines} {what}, and other orders of \
-                 workgroups may move them"
+                "the figures are one schedule's: {lines} {what}, and other orders may move them"
             ),
             count => format!(
                 "the figures are the default schedule's: {lines} {what}. Over {count} \

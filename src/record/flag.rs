@@ -121,8 +121,8 @@ tags! {
      those of the first run."
 
     DependsOnSchedule "depends_on_schedule"
-    "What a workgroup does depends on what another one wrote in the same dispatch, so these figures \
-     are those of one order of workgroups. Another order may give others."
+    "What a workgroup, or a subgroup of one, does depends on what another one wrote in the same dispatch, \
+     so these figures are those of one order of workgroups and subgroups. Another order may give others."
 
     OutputMismatch "output_mismatch"
     "Outputs differ from the CPU reference by more than the tolerance."

@@ -1,9 +1,9 @@
 //! Which values read from memory decide something: a branch's way or an address.
 //!
 //! Input: a module and the trees of its bodies. Output: for each load or atomic result of a buffer
-//! that the program also writes, whether a condition or an address follows its value, and the lines
+//! that the program also writes, and of workgroup memory with atomics, whether a condition or an address follows its value, and the lines
 //! of those conditions; and for each buffer, and each field of a buffer that is a struct, the lines of all
-//! conditions and addresses that follow anything in it ([`Deciding`]). Whether workgroups in fact exchange such a value is seen when the program
+//! conditions and addresses that follow anything in it ([`Deciding`]). Whether workgroups, or subgroups of one, in fact exchange such a value is seen when the program
 //! runs, by the simulator. Nothing is changed; no value is worked out.
 //!
 //! # Method
@@ -21,7 +21,7 @@ use naga::BinaryOperator::{
 };
 use naga::{
     AddressSpace, BuiltIn, Expression, Function, GlobalVariable, Handle, LocalVariable, Module,
-    ScalarKind, Span, Statement, TypeInner,
+    ScalarKind, Span, Statement, Type, TypeInner,
 };
 
 use super::operands::of_expression;
@@ -334,14 +334,17 @@ impl<'a> Graph<'a> {
 
     /// Follows every condition and address back.
     fn follow_all(self) -> Followed {
-        let storage = |global: Handle<GlobalVariable>| {
-            let space = self.module.global_variables[global].space;
-            let shared = matches!(space, AddressSpace::Storage { .. } | AddressSpace::Handle);
-            shared && self.written.contains(&global)
+        let shared = |global: Handle<GlobalVariable>| {
+            let GlobalVariable { space, ty, .. } = self.module.global_variables[global];
+            let among_workgroups =
+                matches!(space, AddressSpace::Storage { .. } | AddressSpace::Handle);
+            // What subgroups of a workgroup exchange without a barrier goes by atomics.
+            let among_subgroups = space == AddressSpace::WorkGroup && has_atomics(self.module, ty);
+            (among_workgroups || among_subgroups) && self.written.contains(&global)
         };
         let mut reads: BTreeMap<Vertex, (usize, Handle<Expression>)> = BTreeMap::new();
         for &(function, handle, buffer) in &self.reads {
-            if buffer.is_none_or(storage) {
+            if buffer.is_none_or(shared) {
                 reads.insert(self.value(function, handle), (function, handle));
             }
         }
@@ -363,6 +366,17 @@ impl<'a> Graph<'a> {
         }
         followed
     }
+}
+
+/// Whether a type holds any atomic.
+fn has_atomics(module: &Module, ty: Handle<Type>) -> bool {
+    if let TypeInner::Array { base, .. } = module.types[ty].inner {
+        return has_atomics(module, base);
+    }
+    if let TypeInner::Struct { ref members, .. } = module.types[ty].inner {
+        return members.iter().any(|member| has_atomics(module, member.ty));
+    }
+    matches!(module.types[ty].inner, TypeInner::Atomic(_))
 }
 
 /// Which vertices a walk through the graph came to, without a set for each of many walks.

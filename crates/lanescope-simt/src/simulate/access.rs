@@ -12,12 +12,12 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::error::line;
-use super::exchange::Watch;
+use super::exchange::{AtomicTouch, Watch};
 use super::mask::{Mask, for_each_lane};
 use super::observe::{Access, AccessKind, PassedBarrier, Space, SubgroupPlace};
 use super::op::{
-    At, AtomicOp, Change, FOLLOW_NONE, Form, OFFSET_INVALID, Owner, ROOT_WORKGROUP, Reg, SITE_NONE,
-    SiteId, Touch,
+    At, AtomicOp, Change, Combination, FOLLOW_NONE, FollowId, Form, OFFSET_INVALID, Owner,
+    ROOT_WORKGROUP, Reg, SITE_NONE, SiteId, Touch,
 };
 use super::reach::{Pattern, Reach};
 use super::report::ReportKind;
@@ -125,6 +125,56 @@ pub(super) fn watch<const N: usize>(
     }
 }
 
+/// Tells what a subgroup does with atomics, where others of its workgroup may exchange values by them;
+/// `writing` are the lanes that write, `changed` those of them that leave another value.
+#[inline(never)]
+fn watch_subgroups<const N: usize>(
+    strand: &Strand<N>,
+    around: &mut Surroundings<'_>,
+    combination: Option<Combination>,
+    at: &At,
+    [writing, changed]: [Mask; 2],
+    reach: &Reach<N>,
+) {
+    let among_workgroups = match &*around.watch {
+        Watch::Exchange(exchange) => Some(exchange.exchanged_accesses()),
+        Watch::Nothing | Watch::Apart(_) => None,
+    };
+    let known = |follow: &FollowId| {
+        around.tally.exchanged.contains(follow)
+            || among_workgroups.is_some_and(|accesses| accesses.contains(follow))
+    };
+    if around.context.decisive[usize::from(at.root)].iter().all(known) {
+        return;
+    }
+    let mut lanes = [reach.valid, writing, changed];
+    if reach.pattern == Pattern::Same {
+        // One touches the words for all.
+        lanes = lanes.map(|mask| Mask::from(mask != 0));
+    }
+    let (subgroup, offsets) = (strand.place.subgroup, &reach.offsets);
+    let touch = AtomicTouch { subgroup, at, combination, lanes, offsets };
+    around.group.exchange.note(&touch, &mut around.tally.exchanged);
+}
+
+/// The lanes whose words are not what memory holds.
+fn differing<const N: usize>(
+    words: &[AtomicU32],
+    values: &[[u32; N]],
+    at: &At,
+    reach: &Reach<N>,
+) -> Mask {
+    let mut differing = 0;
+    for (values, part) in values.iter().zip(0..) {
+        let shift = part * at.form.bytes();
+        for_each_lane(reach.valid, |lane| {
+            let word = &words[(reach.offsets[lane] + shift) as usize / 4];
+            differing |= Mask::from(word.load(Ordering::Relaxed) != values[lane]) << lane;
+        });
+    }
+    differing
+}
+
 // Strict mode
 
 /// Reports the lanes `missed`; in strict mode a fault of theirs is an error.
@@ -192,6 +242,9 @@ pub(super) fn load<const N: usize>(
     }
     drop(guard);
     watch(strand, around, Touch::Read, at, 0, &reach);
+    if at.atomic && around.group.exchange.watches() {
+        watch_subgroups(strand, around, None, at, [0; 2], &reach);
+    }
     observe(strand, around, AccessKind::Load, at, &reach, &[]);
     go_on(strand, around, ReportKind::ReadOutOfBounds, at.site, exec & !valid)
 }
@@ -277,6 +330,11 @@ pub(super) fn store<const N: usize>(
         at.locked.then(|| around.context.lock.lock().unwrap_or_else(PoisonError::into_inner));
     let count = usize::from(at.count);
     let registers = usize::from(src)..usize::from(src) + count;
+    let watches = at.atomic && around.group.exchange.watches();
+    let mut changed = 0;
+    if watches {
+        changed = differing(words, &strand.registers[registers.clone()], at, &reach);
+    }
     for (source, part) in strand.registers[registers].iter().zip(0..) {
         let shift = part * at.form.bytes();
         match (at.form, reach.pattern) {
@@ -299,6 +357,10 @@ pub(super) fn store<const N: usize>(
     }
     drop(guard);
     watch(strand, around, Touch::Write, at, valid, &reach);
+    if watches {
+        let combination = Some(Combination::Overwrites);
+        watch_subgroups(strand, around, combination, at, [valid, changed], &reach);
+    }
     let values = &strand.registers[usize::from(src)..usize::from(src) + count];
     observe(strand, around, AccessKind::Store, at, &reach, values);
     go_on(strand, around, ReportKind::WriteOutOfBounds, at.site, exec & !valid)
@@ -315,7 +377,7 @@ pub(super) fn atomic<const N: usize>(
     dynamic: Reg,
     atomic: &AtomicOp,
 ) -> Result<(), ReportKind> {
-    let AtomicOp { ref at, change, value, compare, result, touch } = *atomic;
+    let AtomicOp { ref at, change, value, compare, result, touch, combination } = *atomic;
     let (words, size) = memory(around.context, &around.group.memory, at.root);
     let reach = Reach::new(&strand.registers[usize::from(dynamic)], exec, at, size);
     let valid = reach.valid;
@@ -367,6 +429,10 @@ pub(super) fn atomic<const N: usize>(
     });
     drop(guard);
     watch(strand, around, touch, at, changed, &reach);
+    if around.group.exchange.watches() {
+        let writing = if combination == Combination::Overwrites { valid } else { changed };
+        watch_subgroups(strand, around, Some(combination), at, [writing, changed], &reach);
+    }
     observe(strand, around, AccessKind::Atomic, at, &reach, &[]);
     go_on(strand, around, ReportKind::WriteOutOfBounds, at.site, exec & !valid)
 }

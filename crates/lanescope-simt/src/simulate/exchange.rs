@@ -2,7 +2,8 @@
 //!
 //! Input: each access to a buffer that the program writes, with its workgroup. Output: of a run on
 //! several threads, whether workgroups stayed apart ([`Tags`]); of a run in turn, which values that
-//! decide something came from another workgroup or were changed by one ([`Exchange`]). It changes no
+//! decide something came from another workgroup or were changed by one ([`Exchange`]); of any run, the same
+//! of subgroups of one workgroup, where they use atomics ([`SubgroupExchange`]). It changes no
 //! memory and chooses no order: `schedule` does, by the rules of its headings.
 //!
 //! # Who meets
@@ -11,11 +12,17 @@
 //! as none meet, each does what it would do alone, whatever runs beside it: a value that it reads
 //! was there before the dispatch or is its own. So whether workgroups meet does not depend on who runs
 //! when either: the first two accesses that would meet are made in every order.
+//!
+//! # Subgroups
+//! Those of one workgroup exchange a value where one reads an atomic that another changes and no barrier lies
+//! between. A barrier ends that, with one exception: where several changed the word, and neither all by the same
+//! operation that commutes nor to the same value, its value depends on who came last (or first), whoever reads
+//! it behind the barrier. What is no atomic needs a barrier anyway: without one it is a race.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::mask::{Mask, for_each_lane};
-use super::op::{At, FOLLOW_NONE, FollowId, JOINT_MAX, Touch};
+use super::op::{At, Combination, FOLLOW_NONE, FollowId, JOINT_MAX, Touch};
 use super::reach::{Pattern, Reach};
 
 /// What watches the accesses of one worker.
@@ -176,12 +183,18 @@ pub(super) struct Exchange {
     /// value decides something, and the number of the set of those accesses. Nothing for roots that
     /// are not watched. An array, so that memory which nobody touches is never cleared.
     roots: Vec<Option<Vec<[u32; 3]>>>,
-    /// Sets of accesses; the first is empty.
+    sets: AccessSets,
+    /// The accesses whose values workgroups exchanged.
+    found: BTreeSet<FollowId>,
+}
+
+/// Sets of accesses by number, so that a word needs no set of its own.
+#[derive(Debug)]
+struct AccessSets {
+    /// The first is empty.
     sets: Vec<BTreeSet<FollowId>>,
     /// The number of a set with an access more.
     with: BTreeMap<(u32, FollowId), u32>,
-    /// The accesses whose values workgroups exchanged.
-    found: BTreeSet<FollowId>,
 }
 
 // Exchange
@@ -191,8 +204,7 @@ impl Exchange {
     pub(super) fn new(words: impl Iterator<Item = Option<usize>>) -> Self {
         Self {
             roots: words.map(|words| words.map(|words| vec![[0; 3]; words])).collect(),
-            sets: vec![BTreeSet::new()],
-            with: BTreeMap::new(),
+            sets: AccessSets::default(),
             found: BTreeSet::new(),
         }
     }
@@ -211,7 +223,7 @@ impl Exchange {
         [reading, writing]: [Mask; 2],
         offsets: &[u32],
     ) {
-        let Self { roots, sets, with, found } = self;
+        let Self { roots, sets, found } = self;
         let Some(words) = &mut roots[usize::from(at.root)] else { return };
         // Numbers repeat only where a dispatch has more workgroups than anybody runs.
         let number = u32::try_from(workgroup % u64::from(SEVERAL - 1)).unwrap_or(0) + 1;
@@ -226,11 +238,11 @@ impl Exchange {
                         found.insert(at.follow);
                     }
                     *reader = one_or_several(*reader, number);
-                    *accesses = set_with(sets, with, *accesses, at.follow);
+                    *accesses = sets.with(*accesses, at.follow);
                 }
                 if (writing >> lane) & 1 == 1 {
                     if *reader != NOBODY && *reader != number {
-                        found.extend(&sets[*accesses as usize]);
+                        found.extend(sets.get(*accesses));
                     }
                     *writer = one_or_several(*writer, number);
                 }
@@ -244,29 +256,177 @@ fn one_or_several(before: u32, now: u32) -> u32 {
     if before == NOBODY || before == now { now } else { SEVERAL }
 }
 
-/// The number of the set `number` with `access` in it.
-fn set_with(
-    sets: &mut Vec<BTreeSet<FollowId>>,
-    with: &mut BTreeMap<(u32, FollowId), u32>,
-    number: u32,
-    access: FollowId,
-) -> u32 {
-    let set = &sets[number as usize];
-    if set.contains(&access) {
-        return number;
+impl Default for AccessSets {
+    fn default() -> Self {
+        Self { sets: vec![BTreeSet::new()], with: BTreeMap::new() }
     }
-    if let Some(&known) = with.get(&(number, access)) {
-        return known;
+}
+
+impl AccessSets {
+    /// The set `number`.
+    fn get(&self, number: u32) -> &BTreeSet<FollowId> {
+        &self.sets[number as usize]
     }
-    let mut larger = set.clone();
-    larger.insert(access);
-    let same = sets.iter().position(|other| *other == larger).unwrap_or_else(|| {
-        sets.push(larger);
-        sets.len() - 1
-    });
-    let same = u32::try_from(same).unwrap_or(0);
-    with.insert((number, access), same);
-    same
+
+    /// The number of the set `number` with `access` in it.
+    fn with(&mut self, number: u32, access: FollowId) -> u32 {
+        let set = self.get(number);
+        if set.contains(&access) {
+            return number;
+        }
+        if let Some(&known) = self.with.get(&(number, access)) {
+            return known;
+        }
+        let mut larger = set.clone();
+        larger.insert(access);
+        let same = self.sets.iter().position(|other| *other == larger).unwrap_or_else(|| {
+            self.sets.push(larger);
+            self.sets.len() - 1
+        });
+        let same = u32::try_from(same).unwrap_or(0);
+        self.with.insert((number, access), same);
+        same
+    }
+}
+
+/// Which values that decide something subgroups of one workgroup exchange by atomics.
+#[derive(Debug, Default)]
+pub(super) struct SubgroupExchange {
+    /// By root, what is known of its words, in pages that somebody touched.
+    roots: Vec<Vec<Option<Box<[AtomicWord]>>>>,
+    sets: AccessSets,
+    /// Rises with each barrier and with each workgroup: what was noted before is void, and never cleared.
+    phase: u64,
+    /// The first phase of the workgroup.
+    begun: u64,
+    watches: bool,
+}
+
+/// Words of a page.
+const PAGE: usize = 1024;
+
+/// What is known of an atomic.
+#[derive(Clone, Copy, Debug, Default)]
+struct AtomicWord {
+    /// The phase of all but `contested`.
+    phase: u64,
+    /// Who changed it: the number of a subgroup from 1, [`NOBODY`] or [`SEVERAL`].
+    writer: u32,
+    /// Who read it by an access whose value decides something.
+    reader: u32,
+    /// The number of the set of those accesses.
+    accesses: u32,
+    /// The operation of all changes, where it is one that commutes.
+    joint: Option<u8>,
+    /// Whether its value depends on the order in which subgroups changed it.
+    contested: bool,
+}
+
+/// What one instruction of a subgroup does with atomics.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtomicTouch<'a> {
+    /// The subgroup's number in its workgroup.
+    pub(super) subgroup: u32,
+    pub(super) at: &'a At,
+    /// How the words are changed; nothing where they are only read.
+    pub(super) combination: Option<Combination>,
+    /// The lanes that access, those of them that write, and those of these that leave another value.
+    pub(super) lanes: [Mask; 3],
+    pub(super) offsets: &'a [u32],
+}
+
+impl SubgroupExchange {
+    /// Begins a workgroup, whose subgroups are watched or not.
+    pub(super) fn begin(&mut self, watches: bool) {
+        self.phase += 1;
+        self.begun = self.phase;
+        self.watches = watches;
+    }
+
+    /// Whether the workgroup's subgroups are watched.
+    #[inline]
+    pub(super) fn watches(&self) -> bool {
+        self.watches
+    }
+
+    /// Notes that the workgroup has passed a barrier.
+    pub(super) fn pass_barrier(&mut self) {
+        self.phase += 1;
+    }
+
+    /// Notes what a subgroup does with one instruction; adds accesses whose values subgroups exchanged.
+    pub(super) fn note(&mut self, touch: &AtomicTouch<'_>, exchanged: &mut BTreeSet<FollowId>) {
+        let AtomicTouch { subgroup, at, combination, lanes, offsets } = *touch;
+        let [accessing, writing, changed] = lanes;
+        let Self { roots, sets, phase, begun, .. } = self;
+        let root = usize::from(at.root);
+        if roots.len() <= root {
+            roots.resize_with(root + 1, Vec::new);
+        }
+        let pages = &mut roots[root];
+        let number = subgroup + 1;
+        let is_other = |who: u32| who != NOBODY && who != number;
+        for part in 0..u32::from(at.count) {
+            let shift = part * at.form.bytes();
+            for_each_lane(accessing, |lane| {
+                let word = atomic_word(pages, (offsets[lane] + shift) as usize / 4);
+                word.enter(*phase, *begun);
+                if at.follow != FOLLOW_NONE {
+                    if word.contested || is_other(word.writer) {
+                        exchanged.insert(at.follow);
+                    }
+                    word.reader = one_or_several(word.reader, number);
+                    word.accesses = sets.with(word.accesses, at.follow);
+                }
+                let Some(combination) = combination else { return };
+                if (writing >> lane) & 1 == 1 {
+                    if is_other(word.reader) {
+                        exchanged.extend(sets.get(word.accesses));
+                    }
+                    word.change(number, combination, (changed >> lane) & 1 == 1);
+                } else if combination == Combination::Compares && is_other(word.writer) {
+                    // It may have failed because the other was first.
+                    word.contested = true;
+                }
+            });
+        }
+    }
+}
+
+/// A word among the pages of a root.
+fn atomic_word(pages: &mut Vec<Option<Box<[AtomicWord]>>>, number: usize) -> &mut AtomicWord {
+    let (page, place) = (number / PAGE, number % PAGE);
+    if pages.len() <= page {
+        pages.resize_with(page + 1, || None);
+    }
+    let page = pages[page].get_or_insert_with(|| vec![AtomicWord::default(); PAGE].into());
+    &mut page[place]
+}
+
+impl AtomicWord {
+    /// Forgets what lies behind a barrier; what was before the phase `begun` is another workgroup's.
+    fn enter(&mut self, phase: u64, begun: u64) {
+        if self.phase != phase {
+            let contested = self.contested && self.phase >= begun;
+            *self = Self { phase, contested, ..Self::default() };
+        }
+    }
+
+    /// Notes a change by a subgroup; `differs` says whether it left another value.
+    fn change(&mut self, number: u32, combination: Combination, differs: bool) {
+        let joint = match combination {
+            Combination::Commutes(operation) => Some(operation),
+            Combination::Overwrites | Combination::Compares | Combination::Rounds => None,
+        };
+        let alike = joint.is_some() && self.joint == joint;
+        if self.writer != NOBODY && self.writer != number {
+            self.contested |= differs && !alike;
+        } else if combination == Combination::Overwrites {
+            self.contested = false;
+        }
+        self.joint = joint.filter(|_| alike || self.writer == NOBODY);
+        self.writer = one_or_several(self.writer, number);
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! side while each worker notes who touched which word ([`Tags`]). If no two workgroups met, each did
 //! what it would have done alone, and any order gives this answer. If two met, all is put back, and
 //! the dispatch is run again on one thread, in the order that the schedule's words say; what
-//! workgroups exchange is noticed there. With one thread that run is the only one. Whether
+//! workgroups exchange is noticed there, what subgroups of one exchange in each run. With one thread that run is the only one. Whether
 //! workgroups meet does not depend on threads (`exchange` says why), so the answer never does.
 
 use std::sync::Mutex;
@@ -60,14 +60,16 @@ pub(super) fn launch<O: ForkObserver>(
     match dispatch.ran() {
         Ok(Ran { tally, trap: None, watches, seen, .. }) => {
             let mut outcome = tally.outcome(&compiled.code, workgroups);
+            let mut exchanged = tally.exchanged;
             for watch in &watches {
                 if let Watch::Exchange(exchange) = watch {
-                    for &follow in exchange.exchanged_accesses() {
-                        let follow = &compiled.code.follows[usize::from(follow)];
-                        outcome.depends_on_schedule.insert(follow.line);
-                        outcome.depends_on_schedule.extend(&follow.conditions);
-                    }
+                    exchanged.extend(exchange.exchanged_accesses());
                 }
+            }
+            for follow in exchanged {
+                let follow = &compiled.code.follows[usize::from(follow)];
+                outcome.depends_on_schedule.insert(follow.line);
+                outcome.depends_on_schedule.extend(&follow.conditions);
             }
             (Ok(outcome), seen)
         }
@@ -335,6 +337,7 @@ fn context<'a>(
         atomics: &code.atomics,
         roots: &code.roots,
         sites: &code.sites,
+        decisive: &code.decisive,
         words,
         sizes,
         lock: memory.lock(),

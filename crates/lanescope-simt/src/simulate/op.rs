@@ -348,6 +348,8 @@ pub(super) struct AtomicOp {
     pub(super) result: Option<Reg>,
     /// What it does with its word.
     pub(super) touch: Touch,
+    /// What the order makes of several on one word, whether or not anybody uses the old value.
+    pub(super) combination: Combination,
 }
 
 /// An operation on a texture.
@@ -445,6 +447,19 @@ pub(super) enum Change {
 
 /// Operations that commute with themselves at most.
 pub(super) const JOINT_MAX: u8 = 12;
+
+/// What several changes of one word leave in it, by their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Combination {
+    /// The same in each order, for operations of one number, which is below [`JOINT_MAX`].
+    Commutes(u8),
+    /// What the last one writes.
+    Overwrites,
+    /// What the first one writes that finds what it expects.
+    Compares,
+    /// A sum that is rounded by its order.
+    Rounds,
+}
 
 /// What an access does with a word, for workgroups that share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::mask::Mask;
 use super::observe::SubgroupPlace;
-use super::op::{CopyId, SITE_NONE, SiteId};
+use super::op::{CopyId, FollowId, SITE_NONE, SiteId};
 use super::table::{Code, InlinedCall};
 use crate::program::Location;
 use crate::units::{BlockId, Executions, Lanes, Parts, Width};
@@ -26,8 +26,8 @@ pub struct Outcome {
     /// more for the test each time that lanes which have waited go on, and as many where a loop begins.
     pub split_operations: u64,
     /// Lines, from 1, that another schedule may execute more or less often: those that read a value
-    /// which another workgroup of the dispatch wrote and a branch or an address follows, and the
-    /// conditions that follow it. Where there are any, the counts are this schedule's.
+    /// which another workgroup of the dispatch wrote, or by an atomic another subgroup of the workgroup, and
+    /// a branch or an address follows, and the conditions that follow it. Where there are any, the counts are this schedule's.
     pub depends_on_schedule: BTreeSet<u32>,
     /// The same counts by the way that calls took, the entry point first, a caller before whom it calls:
     /// calls that never happened are left out. Empty where every function is called from one place at
@@ -156,6 +156,8 @@ pub(super) struct Tally {
     reports: BTreeMap<(ReportKind, SiteId), Entry>,
     pub(super) steps: u64,
     pub(super) split_operations: u64,
+    /// The accesses whose values subgroups of one workgroup exchanged.
+    pub(super) exchanged: BTreeSet<FollowId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -175,6 +177,7 @@ impl Tally {
             reports: BTreeMap::new(),
             steps: 0,
             split_operations: 0,
+            exchanged: BTreeSet::new(),
         }
     }
 
@@ -230,6 +233,7 @@ impl Tally {
         }
         self.steps += other.steps;
         self.split_operations += other.split_operations;
+        self.exchanged.extend(&other.exchanged);
     }
 
     /// Turns the sums into what the caller sees.

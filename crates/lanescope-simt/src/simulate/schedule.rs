@@ -202,6 +202,8 @@ impl<const N: usize> Pool<N> {
         shared.uniform.clear();
         let invocations = launch.invocations(index);
         let width = launch.width.lanes();
+        let decides = launch.code.decisive.iter().any(|follows| !follows.is_empty());
+        shared.exchange.begin(decides && invocations > width);
         let subgroups = (0..invocations.div_ceil(width)).map(|number| {
             let lanes = (invocations - number * width).min(width);
             let launched = if lanes == 128 { Mask::MAX } else { (1 << lanes) - 1 };
@@ -630,6 +632,7 @@ impl<const N: usize> Worker<'_, '_, N> {
         }
         self.show_barrier(group.index, &barriers);
         group.shared.uniform.clear();
+        group.shared.exchange.pass_barrier();
         for subgroup in &mut group.subgroups {
             for live in &mut subgroup.strands {
                 live.waits = None;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 
-use super::exchange::Watch;
+use super::exchange::{SubgroupExchange, Watch};
 use super::mask::Mask;
 use super::observe::{Observer, SubgroupPlace};
 use super::op::{SiteId, Slot};
@@ -78,4 +78,6 @@ pub(super) struct Shared {
     pub(super) memory: Vec<AtomicU32>,
     /// The pointer of each `workgroupUniformLoad` since the last barrier.
     pub(super) uniform: BTreeMap<u32, u32>,
+    /// What they do with atomics.
+    pub(super) exchange: SubgroupExchange,
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU32;
 
 use naga::BuiltIn;
 
-use super::op::{At, AtomicOp, CopyId, Op, Owner, Reg, TextureOp};
+use super::op::{At, AtomicOp, CopyId, FollowId, Op, Owner, Reg, TextureOp};
 use crate::program::Location;
 use crate::texture::{SamplerSettings, TextureClass, TextureLayout, TextureView};
 use crate::units::BlockId;
@@ -38,6 +38,8 @@ pub(super) struct Code {
     pub(super) written: Vec<bool>,
     /// For each root who alone accesses each of its elements.
     pub(super) owners: Vec<Owner>,
+    /// For each root, what follows the values of its atomics that decide something.
+    pub(super) decisive: Vec<Vec<FollowId>>,
     /// The words of the first registers: constants.
     pub(super) constants: Vec<u32>,
     /// Registers that hold a built-in value, one a component.
@@ -112,6 +114,8 @@ pub(super) struct LaunchContext<'a> {
     pub(super) textures: Vec<Option<&'a TextureLayout>>,
     pub(super) roots: &'a [Root],
     pub(super) sites: &'a [Location],
+    /// For each root, what follows the values of its atomics.
+    pub(super) decisive: &'a [Vec<FollowId>],
     /// The words of each root; the workgroup's are empty here.
     pub(super) words: Vec<&'a [AtomicU32]>,
     /// The size of each root in bytes.

@@ -18,7 +18,7 @@ mod shape;
 mod statement;
 mod texture;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
 use naga::valid::FunctionInfo;
@@ -239,6 +239,7 @@ impl<'a> CodeBuilder<'a> {
         }
         let written = self.find_written();
         let owners = self.find_owners();
+        let decisive = self.find_decisive();
         let (copies, calls) = self.called.finish();
         Ok(Code {
             ops: self.ops,
@@ -252,6 +253,7 @@ impl<'a> CodeBuilder<'a> {
             follows: self.follows.into_iter().collect(),
             written,
             owners,
+            decisive,
             constants,
             builtins,
             lengths,
@@ -280,6 +282,17 @@ impl<'a> CodeBuilder<'a> {
         }
         written[usize::from(ROOT_WORKGROUP)] = false;
         written
+    }
+
+    /// For each memory, what follows the values of its atomics.
+    fn find_decisive(&self) -> Vec<Vec<FollowId>> {
+        let mut decisive = vec![BTreeSet::new(); self.roots.len()];
+        let atomics = self.atomics.iter().map(|atomic| &atomic.at);
+        let accesses = self.accesses.iter().filter(|at| at.atomic).chain(atomics);
+        for at in accesses.filter(|at| at.follow != FOLLOW_NONE) {
+            decisive[usize::from(at.root)].insert(at.follow);
+        }
+        decisive.into_iter().map(|follows| follows.into_iter().collect()).collect()
     }
 
     /// For each memory who alone accesses each of its elements: the one that every access names.

@@ -13,8 +13,7 @@ use super::shape::PlaceRoot;
 use super::{CodeBuilder, CompiledFunction, Result, Value, VariablePlace, index};
 use crate::program::operands::of_statement;
 use crate::program::{Body, Node};
-use crate::simulate::op::Touch;
-use crate::simulate::op::{AtomicOp, Change, Op, Reg, Scan, Shuffle};
+use crate::simulate::op::{AtomicOp, Change, Combination, Op, Reg, Scan, Shuffle, Touch};
 use crate::simulate::scalar;
 
 impl<'a> CodeBuilder<'a> {
@@ -193,6 +192,7 @@ impl<'a> CodeBuilder<'a> {
         let (mut at, dynamic) = self.atomic_at(&place, frame.span)?;
         let used = result.is_some_and(|result| frame.uses[result.index()] > 0);
         let touch = if used { Touch::Write } else { touch(fun, scalar) };
+        let combination = combination(fun, scalar);
         let mut old = None;
         if let Some(result) = result {
             at.follow = self.follow(frame, result, frame.span)?;
@@ -201,7 +201,7 @@ impl<'a> CodeBuilder<'a> {
             self.define(frame, result, (first..).take(count).collect());
             old = Some(first);
         }
-        self.atomics.push(AtomicOp { at, change, value, compare, result: old, touch });
+        self.atomics.push(AtomicOp { at, change, value, compare, result: old, touch, combination });
         let with = index(self.atomics.len() - 1);
         self.push(Op::Atomic { dynamic, with })
     }
@@ -337,16 +337,25 @@ impl<'a> CodeBuilder<'a> {
 
 /// What an atomic operation whose old value nobody uses does with its word.
 pub(super) fn touch(fun: AtomicFunction, scalar: naga::Scalar) -> Touch {
+    match combination(fun, scalar) {
+        Combination::Commutes(number) => Touch::Joint(number),
+        Combination::Overwrites | Combination::Compares | Combination::Rounds => Touch::Write,
+    }
+}
+
+/// What several atomic operations on one word leave in it.
+fn combination(fun: AtomicFunction, scalar: naga::Scalar) -> Combination {
     match fun {
+        AtomicFunction::Exchange { compare: None } => Combination::Overwrites,
+        AtomicFunction::Exchange { compare: Some(_) } => Combination::Compares,
         // Sums of floats round by their order.
-        _ if scalar.kind == ScalarKind::Float => Touch::Write,
-        AtomicFunction::Add | AtomicFunction::Subtract => Touch::Joint(0),
-        AtomicFunction::And => Touch::Joint(1),
-        AtomicFunction::ExclusiveOr => Touch::Joint(2),
-        AtomicFunction::InclusiveOr => Touch::Joint(3),
-        AtomicFunction::Min => Touch::Joint(4),
-        AtomicFunction::Max => Touch::Joint(5),
-        AtomicFunction::Exchange { .. } => Touch::Write,
+        _ if scalar.kind == ScalarKind::Float => Combination::Rounds,
+        AtomicFunction::Add | AtomicFunction::Subtract => Combination::Commutes(0),
+        AtomicFunction::And => Combination::Commutes(1),
+        AtomicFunction::ExclusiveOr => Combination::Commutes(2),
+        AtomicFunction::InclusiveOr => Combination::Commutes(3),
+        AtomicFunction::Min => Combination::Commutes(4),
+        AtomicFunction::Max => Combination::Commutes(5),
     }
 }
 

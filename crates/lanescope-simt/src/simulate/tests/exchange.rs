@@ -2,7 +2,8 @@
 //!
 //! Input: look-back, a breadth-first search, union-find, a work queue, a spin lock, under several
 //! numbers of threads. Output: the same words and the same outcome each time, with the lines that
-//! depend on the schedule; and programs that only look as if they talked, which have none.
+//! depend on the schedule; and programs that only look as if they talked, which have none. The same of
+//! subgroups of one workgroup that talk by atomics.
 
 use super::*;
 
@@ -252,13 +253,139 @@ fn apart_or_joint_workgroups_depend_on_nothing() {
         ("atomic<u32>", "atomicAdd(&output[i % 7u], i); atomicMax(&output[8], i);"),
         // Read only.
         ("u32", "if (other[0] == 7u) { output[i] = other[i % 5u]; }"),
-        // A counter for each workgroup, whose old value is used.
-        ("atomic<u32>", "if (atomicAdd(&output[g], 1u) > 3u) { other[i] = 1u; }"),
+        // A counter for each subgroup, whose old value is used.
+        ("atomic<u32>", "if (atomicAdd(&output[i / 8u], 1u) > 3u) { other[i] = 1u; }"),
     ] {
         let text = kernel(output, body);
         let (_, outcome, _) = everywhere(&text, 12, 192, &[7; 192]);
         check_lines(&text, &outcome, &[]);
     }
+}
+
+/// An entry point of two subgroups a workgroup with atomics; `i` is the place in the workgroup.
+fn atomics_kernel(body: &str) -> String {
+    format!(
+        "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+         @group(0) @binding(1) var<storage, read_write> counters: array<atomic<u32>>;
+         var<workgroup> a: atomic<u32>;
+         var<workgroup> b: array<atomic<u32>, 16>;
+         @compute @workgroup_size(16)
+         fn main(@builtin(workgroup_id) group: vec3<u32>,
+                 @builtin(local_invocation_index) i: u32) {{
+             let g = group.x;
+             let at = g * 16u + i;
+             {body}
+         }}"
+    )
+}
+
+/// What atomics of one workgroup do, on one workgroup and on several: the lines with `// depends` must be found.
+fn check_atomics(body: &str) {
+    let text = atomics_kernel(body);
+    for workgroups in [1, 12] {
+        let (_, outcome, others) = everywhere(&text, workgroups, 192, &[0; 12]);
+        for other in others.iter().chain([&outcome]) {
+            check_lines(&text, other, &["// depends"]);
+        }
+    }
+}
+
+#[test]
+fn what_subgroups_exchange_by_atomics_is_told() {
+    for body in [
+        // Who comes first, in either memory.
+        "if (atomicAdd(&a, 1u) > 3u) { // depends
+             output[at] = 1u; }",
+        "if (atomicAdd(&counters[g], 1u) > 3u) { // depends
+             output[at] = 1u; }",
+        // A place in a list: an address.
+        "let place = atomicAdd(&a, 1u); // depends
+         output[g * 16u + place] = i;",
+        // A flag that is looked at while another may set it.
+        "if (i == 12u) { atomicStore(&a, 1u); }
+         if (atomicLoad(&a) == 0u) { // depends
+             output[at] = 1u; }",
+        // Who came last, or first, is read behind a barrier.
+        "atomicStore(&a, i);
+         workgroupBarrier();
+         if (atomicLoad(&a) > 7u) { // depends
+             output[at] = 1u; }",
+        "_ = atomicCompareExchangeWeak(&a, 0u, i + 1u);
+         workgroupBarrier();
+         if (atomicLoad(&a) > 8u) { // depends
+             output[at] = 1u; }",
+        "if (i < 8u) { atomicAdd(&a, 3u); } else { atomicMax(&a, 50u); }
+         workgroupBarrier();
+         if (atomicLoad(&a) > 60u) { // depends
+             output[at] = 1u; }",
+    ] {
+        check_atomics(body);
+    }
+}
+
+#[test]
+fn what_subgroups_do_with_atomics_in_any_order_depends_on_nothing() {
+    for body in [
+        // Counted, and read behind a barrier, by a branch and as an address.
+        "atomicAdd(&b[i % 3u], i);
+         workgroupBarrier();
+         if (atomicLoad(&b[i % 3u]) > 20u) { output[g * 16u + atomicLoad(&b[1]) % 16u] = 1u; }",
+        // The old value goes on to a buffer only.
+        "output[at] = atomicAdd(&a, 1u);
+         workgroupBarrier();
+         if (atomicLoad(&a) == 16u) { output[at] += 1u; }",
+        // All store the same.
+        "if (i % 3u == 0u) { atomicStore(&a, 1u); }
+         workgroupBarrier();
+         if (atomicLoad(&a) == 1u) { output[at] = 1u; }",
+        // Each subgroup its own word.
+        "if (atomicAdd(&b[i / 8u], 1u) > 3u) { output[at] = 1u; }",
+        // Read, and changed behind the next barrier only.
+        "for (var turn = 0u; turn < 3u; turn++) {
+             atomicMax(&a, i + turn);
+             workgroupBarrier();
+             if (atomicLoad(&a) > 15u) { output[at] += 1u; }
+             workgroupBarrier();
+         }",
+        // Who came last is overwritten before anybody asks.
+        "atomicStore(&a, i);
+         workgroupBarrier();
+         if (i == 0u) { atomicStore(&a, 3u); }
+         workgroupBarrier();
+         if (atomicLoad(&a) == 3u) { output[at] = 1u; }",
+    ] {
+        check_atomics(body);
+    }
+}
+
+#[test]
+fn seeded_schedules_vary_the_order_of_subgroups() {
+    // A flag that the last subgroup sets first thing: in order all others have looked before.
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> output: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> other: array<u32>;
+        var<workgroup> flag: atomic<u32>;
+        @compute @workgroup_size(32)
+        fn main(@builtin(local_invocation_index) i: u32) {
+            if (i >= 24u) { atomicStore(&flag, 1u); }
+            if (atomicLoad(&flag) == 0u) { output[i] = 1u; }
+        }";
+    let late = |schedule| {
+        let (words, outcome) = agreed(text, 1, 32, &[0], schedule, 2);
+        assert!(!outcome.depends_on_schedule.is_empty(), "{schedule:?}");
+        words.iter().sum::<u32>()
+    };
+    assert_eq!(late(Schedule::InOrder), 24);
+    let seeded: Vec<u32> = (1..=8).map(|seed| late(Schedule::Shuffled { seed })).collect();
+    assert!(seeded.iter().any(|count| *count != 24), "{seeded:?}");
+    assert!(seeded.windows(2).any(|pair| pair[0] != pair[1]), "{seeded:?}");
+}
+
+#[test]
+fn a_workgroup_of_one_subgroup_exchanges_nothing_inside() {
+    let text = atomics_kernel("if (atomicAdd(&a, 1u) > 3u) { output[at] = 1u; }");
+    let (_, outcome, _) = run(&text, [3, 1, 1], 48, &[0; 12], &config(16)).unwrap();
+    check_lines(&text, &outcome, &[]);
 }
 
 #[test]
