@@ -8,7 +8,7 @@
 //! | what | holds |
 //! |---|---|
 //! | integer in an array | uniform from 0 to the array's length, so that it can index one like it |
-//! | integer that stands alone | the extent: n for 1D workgroups, the side of the grid for 2D and 3D |
+//! | integer that stands alone | the extent: n for 1D workgroups, the side of the grid for 2D and 3D; where `run::profile` finds that it only bounds places of invocations from below, 0 |
 //! | vector of k integers that stands alone | the k-th root of n, rounded down, in each component |
 //! | float | uniform from 0 to 1 |
 //! | atomic | 0 |

@@ -13,7 +13,7 @@ use crate::kernel::format::{
 };
 use crate::kernel::pattern::{Lengths, NodeWord, TreeShape};
 use crate::layout::{Field, Leaf, Shape};
-use crate::program::{Held, Interface, Resource};
+use crate::program::{Held, Interface, PlaceBounds, Resource};
 
 /// Elements of a row in the mean, where offsets are made up.
 const ROW_LENGTH: u64 = 8;
@@ -37,7 +37,7 @@ fn root(k: u32) -> Formula {
 
 /// Describes a buffer: arrays of one scalar type by a fill, small structs scalar by scalar, all else
 /// by the word `default`.
-pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
+pub fn buffer(resource: &Resource, dimensions: u32, bounds: &PlaceBounds) -> BufferDescription {
     let mut described = BufferDescription {
         type_parameter: None,
         name: resource.name.clone(),
@@ -62,7 +62,7 @@ pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
             (false, true) => FillDescription::Uniform([Formula::Real(0.0), Formula::Real(1.0)]),
             (false, false) => FillDescription::Uniform([Formula::Integer(0), length]),
         };
-    } else if let Some(scalars) = scalars(&resource.shape, dimensions) {
+    } else if let Some(scalars) = scalars(&resource.name, &resource.shape, dimensions, bounds) {
         described.scalars = scalars;
     } else {
         described.elements = resource.shape.stride().map(|_| text("n"));
@@ -184,13 +184,18 @@ fn array_size(shape: &Shape, scalar: ScalarType) -> (Formula, Formula) {
 }
 
 /// Describes immediate data.
-pub fn immediates(shape: &Shape, dimensions: u32) -> ImmediatesDescription {
-    scalars(shape, dimensions)
+pub fn immediates(shape: &Shape, dimensions: u32, bounds: &PlaceBounds) -> ImmediatesDescription {
+    scalars("", shape, dimensions, bounds)
         .map_or(ImmediatesDescription::Word(DefaultWord::Default), ImmediatesDescription::Scalars)
 }
 
-/// The scalars of a small shape with their values, padding written out as `u32` and `u16` zeros.
-fn scalars(shape: &Shape, dimensions: u32) -> Option<Vec<ScalarDescription>> {
+/// The scalars of a variable of a small shape with their values, padding written out as `u32` and `u16` zeros.
+fn scalars(
+    variable: &str,
+    shape: &Shape,
+    dimensions: u32,
+    bounds: &PlaceBounds,
+) -> Option<Vec<ScalarDescription>> {
     let leaves = shape.leaves(SCALARS_MAX)?;
     // Padding counts too, and there may be gigabytes of it.
     if shape.size(0) > 16 * SCALARS_MAX as u64 {
@@ -207,6 +212,9 @@ fn scalars(shape: &Shape, dimensions: u32) -> Option<Vec<ScalarDescription>> {
         let value = if leaf.scalar.is_float() {
             float += 1;
             fraction(float, floats)
+        } else if is_lower_bound(variable, &leaf, bounds) {
+            // So that nobody is left out.
+            Formula::Integer(0)
         } else {
             integer(&leaf, dimensions)
         };
@@ -217,6 +225,13 @@ fn scalars(shape: &Shape, dimensions: u32) -> Option<Vec<ScalarDescription>> {
         scalars.push(padding(&mut at));
     }
     (scalars.len() <= 2 * SCALARS_MAX).then_some(scalars)
+}
+
+/// Whether places of invocations begin at a number of a variable.
+fn is_lower_bound(variable: &str, leaf: &Leaf, bounds: &PlaceBounds) -> bool {
+    let joined = leaf.name.is_empty() || leaf.name.starts_with(['.', '[']);
+    let dot = if joined { "" } else { "." };
+    bounds.is_lower(&format!("{variable}{dot}{}", leaf.name))
 }
 
 /// A zero that fills a gap at `at`.

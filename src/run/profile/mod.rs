@@ -41,7 +41,9 @@ use crate::kernel::{
     Description, DeviceClass, Kernel, KernelError, KernelLanguage, Launch, Surroundings,
     Workgroups, launch, names,
 };
-use crate::program::{BindingAccess, Held, Interface, Overrides, Parsed, ProgramError, Resource};
+use crate::program::{
+    BindingAccess, Held, Interface, Overrides, Parsed, PlaceBounds, ProgramError, Resource,
+};
 use crate::record::Value;
 use crate::run::launched::parse;
 use crate::units::text::listed;
@@ -489,6 +491,8 @@ fn fill_in(
     resources: &Resources,
 ) {
     let dimensions = interfaces.iter().map(Interface::dimensions).max().unwrap_or(1);
+    let mut bounds = PlaceBounds::default();
+    interfaces.iter().for_each(|interface| bounds.extend(&interface.place_bounds));
     // Where offsets are the user's, so is how long what they lead into is.
     let buffers = description.buffers.iter();
     let given: BTreeSet<&str> = buffers.map(|buffer| buffer.name.as_str()).collect();
@@ -497,7 +501,7 @@ fn fill_in(
         made.clone().flat_map(|resource| walked_from(&resource.held)).cloned().collect();
     let mut added = Vec::new();
     for resource in made {
-        let mut buffer = describe::buffer(resource, dimensions);
+        let mut buffer = describe::buffer(resource, dimensions, &bounds);
         describe::contents(&mut buffer, resource, &walked);
         describe::tree(&mut buffer, resource);
         added.push(buffer);
@@ -505,7 +509,7 @@ fn fill_in(
     description.buffers.extend(added);
     if description.immediates.is_none() {
         description.immediates =
-            immediates(interfaces).map(|shape| describe::immediates(shape, dimensions));
+            immediates(interfaces).map(|shape| describe::immediates(shape, dimensions, &bounds));
     }
     if let (true, Some(interface)) = (description.dispatches.is_empty(), interfaces.first()) {
         description.dispatches.push(describe::dispatch(interface, request.workgroups));

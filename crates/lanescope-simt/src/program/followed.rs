@@ -3,7 +3,8 @@
 //! Input: a module and the trees of its bodies. Output: for each load or atomic result of a buffer
 //! that the program also writes, and of workgroup memory with atomics, whether a condition or an address follows its value, and the lines
 //! of those conditions; and for each buffer, and each field of a buffer that is a struct, the lines of all
-//! conditions and addresses that follow anything in it ([`Deciding`]). Whether workgroups, or subgroups of one, in fact exchange such a value is seen when the program
+//! conditions and addresses that follow anything in it ([`Deciding`]); and which numbers of the host bound places of
+//! invocations ([`PlaceBounds`]). Whether workgroups, or subgroups of one, in fact exchange such a value is seen when the program
 //! runs, by the simulator. Nothing is changed; no value is worked out.
 //!
 //! # Method
@@ -21,7 +22,7 @@ use naga::BinaryOperator::{
 };
 use naga::{
     AddressSpace, BuiltIn, Expression, Function, GlobalVariable, Handle, LocalVariable, Module,
-    ScalarKind, Span, Statement, Type, TypeInner,
+    ScalarKind, Span, Statement, StorageAccess, Type, TypeInner, UnaryOperator,
 };
 
 use super::operands::of_expression;
@@ -63,6 +64,44 @@ pub struct Deciding {
     pub indices: BTreeSet<u32>,
 }
 
+/// Numbers of the host that bound places of invocations or counters of loops, as `variable`, `variable.field` or
+/// `variable.field.x`; those of immediate data without the variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlaceBounds {
+    /// Below them nothing is done: `if id.x >= first { … }`, `for (var i = first; i < end; i++)`.
+    lower: BTreeSet<String>,
+    /// From them on nothing is done: `if id.x >= count { return; }`.
+    upper: BTreeSet<String>,
+}
+
+impl PlaceBounds {
+    /// Whether a number is a lower bound, and nowhere an upper one.
+    pub fn is_lower(&self, name: &str) -> bool {
+        let holds = |bounds: &BTreeSet<String>| {
+            bounds.iter().any(|bound| {
+                let rest = name.strip_prefix(bound.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        };
+        holds(&self.lower) && !holds(&self.upper)
+    }
+
+    /// Adds the bounds of another entry point.
+    pub fn extend(&mut self, other: &Self) {
+        self.lower.extend(other.lower.iter().cloned());
+        self.upper.extend(other.upper.iter().cloned());
+    }
+}
+
+/// Finds the numbers that bound places of invocations or counters of loops.
+pub(crate) fn find_place_bounds(
+    module: &Module,
+    structure: &Structure,
+    text: &Text,
+) -> PlaceBounds {
+    build_graph(module, structure, text).place_bounds
+}
+
 /// Finds what follows the contents of each buffer, by the variable's name, and of each field of a struct, by
 /// `variable.field`; those that decide nothing are left out.
 pub(crate) fn find_deciding(
@@ -89,8 +128,9 @@ fn build_graph<'a>(module: &'a Module, structure: &'a Structure, text: &'a Text)
         .collect();
     let mut graph = Graph::new(module, &functions);
     for (index, (function, body)) in functions.iter().enumerate() {
-        let (loops, stored) = (Vec::new(), BTreeMap::new());
-        FunctionWalk { graph: &mut graph, text, index, function, loops, stored }.function(body);
+        let (loops, stored, starts) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        FunctionWalk { graph: &mut graph, text, index, function, loops, stored, starts }
+            .function(body);
     }
     graph
 }
@@ -121,6 +161,8 @@ struct Graph<'a> {
     /// Where a whole number stops being one that is asked for itself: it becomes a float, or the place of something
     /// in memory.
     ends: BTreeSet<Vertex>,
+    /// Numbers that bound places and counters.
+    place_bounds: PlaceBounds,
     /// Buffers that something is written to.
     written: BTreeSet<Handle<GlobalVariable>>,
     /// Values read from memory, and the buffer; `None` if it is an argument's.
@@ -203,6 +245,7 @@ impl<'a> Graph<'a> {
             decides: Vec::new(),
             indices: Vec::new(),
             ends: BTreeSet::new(),
+            place_bounds: PlaceBounds::default(),
             written: BTreeSet::new(),
             reads: Vec::new(),
         }
@@ -254,6 +297,59 @@ impl<'a> Graph<'a> {
                 return None;
             }
         }
+    }
+
+    /// The field that a member of a copied struct is, `params.n` of `let p = params; p.n`; `None` where the program
+    /// may write the buffer, whose reads are told apart.
+    fn copied_field(&self, function: usize, expression: &Expression) -> Option<Vertex> {
+        let expressions = &self.functions[function].expressions;
+        let Expression::AccessIndex { base, index } = *expression else { return None };
+        let Expression::Load { pointer } = expressions[base] else { return None };
+        let Expression::GlobalVariable(global) = expressions[pointer] else { return None };
+        let fixed = match self.module.global_variables[global].space {
+            AddressSpace::Uniform | AddressSpace::Immediate => true,
+            AddressSpace::Storage { access } => !access.contains(StorageAccess::STORE),
+            _ => false,
+        };
+        self.fields.get(&global).filter(|_| fixed)?.get(index as usize).copied()
+    }
+
+    /// The number of the host's that a value is, by its name.
+    fn given_number(&self, function: usize, value: Handle<Expression>) -> Option<String> {
+        let expressions = &self.functions[function].expressions;
+        let mut at = value;
+        let mut indices = Vec::new();
+        let global = loop {
+            if let Expression::AccessIndex { base, index } = expressions[at] {
+                indices.push(index as usize);
+                at = base;
+            } else if let Expression::Load { pointer: inner } | Expression::As { expr: inner, .. } =
+                expressions[at]
+            {
+                at = inner;
+            } else if let Expression::GlobalVariable(global) = expressions[at] {
+                break &self.module.global_variables[global];
+            } else {
+                return None;
+            }
+        };
+        let mut name = String::new();
+        if global.space != AddressSpace::Immediate {
+            name = global.name.clone().filter(|_| global.binding.is_some())?;
+        }
+        let mut ty = global.ty;
+        for index in indices.into_iter().rev() {
+            if let TypeInner::Struct { ref members, .. } = self.module.types[ty].inner {
+                let member = members.get(index)?;
+                name = format!("{name}.{}", member.name.as_deref()?);
+                ty = member.ty;
+            } else if let TypeInner::Vector { .. } = self.module.types[ty].inner {
+                return Some(format!("{name}.{}", ["x", "y", "z", "w"].get(index)?));
+            } else {
+                return None;
+            }
+        }
+        Some(name)
     }
 
     /// What a value that is read there comes from: the field, or the whole with all its fields.
@@ -368,6 +464,18 @@ impl<'a> Graph<'a> {
     }
 }
 
+/// The answer to a branch's condition with which lanes go on, where those with the other leave or do nothing.
+fn kept_answer(accept: &Body, reject: &Body) -> Option<bool> {
+    let leaves = |body: &Body| !body.exits().falls;
+    match (leaves(accept), leaves(reject)) {
+        (true, false) => Some(false),
+        (false, true) => Some(true),
+        _ if reject.nodes.is_empty() => Some(true),
+        _ if accept.nodes.is_empty() => Some(false),
+        _ => None,
+    }
+}
+
 /// Whether a type holds any atomic.
 fn has_atomics(module: &Module, ty: Handle<Type>) -> bool {
     if let TypeInner::Array { base, .. } = module.types[ty].inner {
@@ -423,6 +531,8 @@ struct FunctionWalk<'g, 'a> {
     loops: Vec<Option<u32>>,
     /// What `&&` and `||` store to the variable of their answer, and what they asked first.
     stored: BTreeMap<Handle<LocalVariable>, Vec<Handle<Expression>>>,
+    /// The host's numbers that are stored to a variable as they are, such as the start of a loop's counter.
+    starts: BTreeMap<Handle<LocalVariable>, BTreeSet<String>>,
 }
 
 impl FunctionWalk<'_, '_> {
@@ -430,7 +540,10 @@ impl FunctionWalk<'_, '_> {
         for (handle, expression) in self.function.expressions.iter() {
             let result = self.graph.value(self.index, handle);
             let mut operands = Vec::new();
-            of_expression(expression, &mut |operand| operands.push(operand));
+            match self.graph.copied_field(self.index, expression) {
+                Some(field) => self.graph.comes(result, field),
+                None => of_expression(expression, &mut |operand| operands.push(operand)),
+            }
             for operand in operands {
                 let source = self.graph.value(self.index, operand);
                 self.graph.comes(result, source);
@@ -515,6 +628,9 @@ impl FunctionWalk<'_, '_> {
                 Node::If { condition, accept, reject, span } => {
                     let leaves = !self.loops.is_empty() && node.exits().any();
                     self.condition(*condition, *span, leaves);
+                    if let Some(kept) = kept_answer(accept, reject) {
+                        self.bounds(*condition, kept, 0);
+                    }
                     self.answers(*condition, [accept, reject]);
                     self.body(accept);
                     self.body(reject);
@@ -608,6 +724,70 @@ impl FunctionWalk<'_, '_> {
         made && stored.is_some_and(|values| values.iter().all(|value| is_bound(*value)))
     }
 
+    /// Notes the numbers that bound the invocation's place or a loop's counter, where those go on for whom the
+    /// condition is `kept`.
+    fn bounds(&mut self, condition: Handle<Expression>, kept: bool, depth: u32) {
+        let expressions = &self.function.expressions;
+        if depth > 8 {
+            return;
+        }
+        if let Expression::Binary { op, left, right } = expressions[condition] {
+            if [LogicalAnd, LogicalOr, And, InclusiveOr].contains(&op) {
+                self.bounds(left, kept, depth + 1);
+                self.bounds(right, kept, depth + 1);
+            } else if [Less, LessEqual, Greater, GreaterEqual].contains(&op) {
+                let above = [Greater, GreaterEqual].contains(&op) == kept;
+                match [left, right].map(|side| self.is_place(side, 0) || self.is_counter(side)) {
+                    [true, false] => self.bound(left, right, above),
+                    [false, true] => self.bound(right, left, !above),
+                    [true, true] | [false, false] => {}
+                }
+            }
+        } else if let Expression::Unary { op: UnaryOperator::LogicalNot, expr } =
+            expressions[condition]
+        {
+            self.bounds(expr, !kept, depth + 1);
+        } else if let Expression::Relational { argument, .. } = expressions[condition] {
+            self.bounds(argument, kept, depth + 1);
+        } else if let Expression::Load { pointer } = expressions[condition]
+            && let Expression::LocalVariable(local) = expressions[pointer]
+            && self.function.local_variables[local].name.is_none()
+        {
+            // What `&&` and `||` store.
+            for value in self.stored.get(&local).cloned().unwrap_or_default() {
+                self.bounds(value, kept, depth + 1);
+            }
+        }
+    }
+
+    /// Notes a bound of a place or counter, which stays above it or below.
+    fn bound(&mut self, place: Handle<Expression>, bound: Handle<Expression>, above: bool) {
+        let number = self.graph.given_number(self.index, bound);
+        let counter = self.local(place);
+        let bounds = &mut self.graph.place_bounds;
+        if above {
+            bounds.lower.extend(number);
+            return;
+        }
+        bounds.upper.extend(number);
+        let starts = counter.and_then(|local| self.starts.get(&local));
+        bounds.lower.extend(starts.into_iter().flatten().cloned());
+    }
+
+    /// The variable whose value an expression is.
+    fn local(&self, value: Handle<Expression>) -> Option<Handle<LocalVariable>> {
+        let Expression::Load { pointer } = self.function.expressions[value] else { return None };
+        let Expression::LocalVariable(local) = self.function.expressions[pointer] else {
+            return None;
+        };
+        Some(local)
+    }
+
+    /// Whether a value is that of a variable, inside a loop.
+    fn is_counter(&self, value: Handle<Expression>) -> bool {
+        !self.loops.is_empty() && self.local(value).is_some()
+    }
+
     /// Whether a value is the invocation's place in the grid, scaled, moved or joined to one number.
     fn is_place(&self, value: Handle<Expression>, depth: u32) -> bool {
         let is_place = |part: Handle<Expression>| depth < 8 && self.is_place(part, depth + 1);
@@ -643,6 +823,12 @@ impl FunctionWalk<'_, '_> {
 
     fn statement(&mut self, statement: &Statement) {
         let effect = effect(statement);
+        if let Statement::Store { pointer, value } = *statement
+            && let Expression::LocalVariable(local) = self.function.expressions[pointer]
+            && let Some(number) = self.graph.given_number(self.index, value)
+        {
+            self.starts.entry(local).or_default().insert(number);
+        }
         if let Some(write) = effect.writes {
             // The pointer too: addresses say where the value goes.
             effect.reads.iter().for_each(|value| self.write(write.pointer, *value));

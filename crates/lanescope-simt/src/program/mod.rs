@@ -52,7 +52,7 @@ pub use constructs::Construct;
 pub use emit::{Emission, emit_all};
 pub use error::ProgramError;
 pub use fixed::Fixed;
-pub use followed::Deciding;
+pub use followed::{Deciding, PlaceBounds};
 pub use held::Held;
 pub use language::TargetLanguage;
 pub use needs::Needs;

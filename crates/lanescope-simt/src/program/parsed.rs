@@ -12,7 +12,7 @@ use naga::{Handle, Module, ShaderStage};
 use super::branch::{self, BlockFlow};
 use super::error::ProgramError;
 use super::fixed::{self, Fixed};
-use super::followed::{self, Deciding};
+use super::followed::{self, Deciding, PlaceBounds};
 use super::overrides::Origin;
 use super::returns;
 use super::source::{OPERATORS_MAX, Text};
@@ -152,6 +152,11 @@ impl Program {
     /// that decide nothing are left out.
     pub fn find_deciding(&self) -> BTreeMap<String, Deciding> {
         followed::find_deciding(&self.module, &self.structure, &self.text)
+    }
+
+    /// Which numbers of the host bound places of invocations, or counters of loops.
+    pub fn find_place_bounds(&self) -> PlaceBounds {
+        followed::find_place_bounds(&self.module, &self.structure, &self.text)
     }
 
     /// Which values read from memory decide something.

@@ -8,6 +8,7 @@ use naga::{AddressSpace, ArraySize, Handle, Scalar, ScalarKind, Type, TypeInner}
 
 use super::bound::{Bound, BoundSampler, BoundTexture};
 use super::error::ProgramError;
+use super::followed::PlaceBounds;
 use super::held::Held;
 use super::overrides::{Override, OverrideKind};
 use super::parsed::{Parsed, Program};
@@ -32,6 +33,8 @@ pub struct Interface {
     pub samplers: Vec<BoundSampler>,
     /// The layout of its immediate data, where it has any.
     pub immediates: Option<Shape>,
+    /// Which numbers of buffers and immediate data bound places of invocations.
+    pub place_bounds: PlaceBounds,
 }
 
 /// A buffer that the host must bind.
@@ -185,6 +188,7 @@ impl Program {
             textures,
             samplers,
             immediates,
+            place_bounds: self.find_place_bounds(),
         })
     }
 

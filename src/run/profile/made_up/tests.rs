@@ -176,8 +176,11 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         "{params}"
     );
     assert!(params.contains(" params.scale = 0.") && !params.contains("params.at"), "{params}");
-    // Where the whole is read, what follows one field may follow each.
-    let whole = text.replace("return params.limit", "let all = params; return all.limit");
+    // A copy's fields are those that were copied.
+    let copied = text.replace("return params.limit", "let all = params; return all.limit");
+    assert_eq!(made_up(&copied, None), std::slice::from_ref(params));
+    // Where the whole goes to a variable, what follows one field may follow each.
+    let whole = text.replace("return params.limit", "var all = params; return all.limit");
     let found = made_up(&whole, None);
     assert!(found[0].contains("params.n = 256") && found[0].contains("params.at.y"), "{found:?}");
     // A whole number that becomes a float on the way is the size of something, and no limit.
@@ -185,6 +188,51 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     assert_eq!(made_up(&side, None), std::slice::from_ref(params));
     let described = "[[buffers]]\nname = \"params\"\nscalars = [{ u32 = 256 }, { u32 = 8 }, { f32 = 1 }, { f32 = 1 }, { f32 = 1 }, { f32 = 1 }]\n";
     assert_eq!(made_up(text, Some(described)), Vec::<String>::new());
+}
+
+/// The two numbers of `params` for a body, where n is 256.
+fn chosen_bounds(body: &str) -> [u32; 2] {
+    let source = format!(
+        "struct Params {{ first: u32, end: u32 }}
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {{
+    {body}
+}}
+"
+    );
+    let request = request(&source, None);
+    let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
+    let buffer = launch.buffer("params").expect("a buffer");
+    let bytes = launch.contents(buffer);
+    let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
+    [word(0), word(4)]
+}
+
+/// A lower bound of n would send everybody home, and an upper one of 0, too.
+#[test]
+fn lower_bounds_of_places_are_0_and_upper_ones_n() {
+    for body in [
+        "if id.x >= params.first { y[id.x] = params.end; }",
+        "if params.first <= id.x && id.x < params.end { y[id.x] += 1u; }",
+        "if id.x < params.first || id.x >= params.end { return; } y[id.x] += 1u;",
+        "if !(id.x < params.first) { y[id.x] = params.end; }",
+        "let p = params; if id.x >= p.end { return; } if id.x >= p.first { y[id.x] += 1u; }",
+        "for (var i = params.first; i < params.end; i++) { y[i % 64u] += 1u; }",
+        "var i = id.x; while i < params.end { if i > params.first { y[i] = 1u; } i += 256u; }",
+    ] {
+        assert_eq!(chosen_bounds(body), [0, 256], "{body}");
+    }
+    for body in [
+        "if id.x >= params.first { return; } y[id.x] = params.end;",
+        "if id.x < params.first { y[id.x] = params.end; }",
+        "if id.x < params.first { y[id.x] = 1u; } else { y[id.x] = params.end; }",
+        // A bound to both sides.
+        "if id.x >= params.first { y[id.x] = 1u; } if id.x < params.first { y[id.x] = params.end; }",
+    ] {
+        assert_eq!(chosen_bounds(body), [256, 256], "{body}");
+    }
 }
 
 /// What a pass writes from random values is random for the next one.
