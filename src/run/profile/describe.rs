@@ -74,6 +74,13 @@ pub fn buffer(resource: &Resource, dimensions: u32, bounds: &PlaceBounds) -> Buf
 /// Describes a buffer whose use tells what it holds, where nobody else does: offsets, with the buffers that are indexed
 /// by them (rows of 8 elements in the mean), places as a permutation, keys in order.
 pub fn contents(buffer: &mut BufferDescription, resource: &Resource, walked: &[String]) {
+    // Offsets behind other fields, such as an atomic, are not filled as such, but each has one behind it.
+    let ends_in_offsets = matches!(resource.shape, Shape::Struct { .. })
+        && resource.shape.stride().is_some()
+        && matches!(resource.held, Held::Offsets { .. });
+    if ends_in_offsets {
+        buffer.elements = Some(text("n + 1"));
+    }
     let whole = resource.shape.uniform_scalar();
     let runtime = matches!(resource.shape, Shape::Array { count: None, .. });
     let (true, Some((scalar, atomic))) = (runtime, whole) else { return };
@@ -103,6 +110,15 @@ pub fn contents(buffer: &mut BufferDescription, resource: &Resource, walked: &[S
         }
         _ => {}
     }
+}
+
+/// Whether [`contents`] makes offsets of a buffer.
+pub fn is_filled_with_offsets(resource: &Resource) -> bool {
+    let runtime = matches!(resource.shape, Shape::Array { count: None, .. });
+    let integers = |(scalar, atomic): (ScalarType, bool)| !scalar.is_float() && !atomic;
+    runtime
+        && resource.shape.uniform_scalar().is_some_and(integers)
+        && matches!(resource.held, Held::Offsets { .. })
 }
 
 /// Describes a buffer of nodes as a tree of boxes, where its fields are those of one: two vectors of three

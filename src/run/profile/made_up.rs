@@ -6,8 +6,8 @@
 //!
 //! Made up are all random values. Those of a buffer or a texture that no launch file describes, or that one asks for as
 //! `--init` writes them, nobody chose; how others are distributed (rows of a power law, skewed ids) a launch file asks
-//! ([`MadeUp::asked`]), and they are made up all the same. A file, or values, are their author's. An array of atomics that nobody describes is filled
-//! with zeros, which are made up where a branch follows them. Of numbers that stand alone those
+//! ([`MadeUp::asked`]), and they are made up all the same. A file, or values, are their author's. Atomics that nobody describes, an array of them or
+//! one beside an array, are filled with zeros, which are made up where a branch follows them. Of numbers that stand alone those
 //! are made up that decide how often a loop iterates or which way a branch takes, but for integers that only bound the
 //! places of invocations: they are taken for a count, which is n.
 
@@ -60,8 +60,11 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
     let in_order: Vec<&str> = buffers.chain(textures.map(|texture| &*texture.name)).collect();
     let names: BTreeSet<&str> = in_order.iter().copied().collect();
     let handed_on = find_handed_on(launch, &names)?;
-    let of_all = in_order.iter().filter_map(|name| Some((*name, all.get(*name)?)));
-    let of_later = handed_on.iter().map(|(name, deciding)| (name.as_str(), deciding));
+    let of_all = in_order.iter().filter_map(|name| {
+        let fill = launch.buffer(name).map(|buffer| &buffer.fill);
+        Some((*name, of_random_contents(name, fill, &all)?))
+    });
+    let of_later = handed_on.iter().map(|(name, deciding)| (name.as_str(), deciding.clone()));
     let made_up = of_all.chain(of_later).map(|(name, deciding)| MadeUp {
         asked: described.contains(name) && names.contains(name),
         buffer: name.to_owned(),
@@ -76,18 +79,10 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         let resources = interface.resources.into_iter();
         shapes.extend(resources.map(|resource| (resource.name, resource.shape)));
     }
-    let zeros = alone.clone().filter_map(|buffer| {
+    let zeros = alone.clone().flat_map(|buffer| {
         let zero = matches!(buffer.fill, Fill::Zero | Fill::Default { .. } | Fill::Words(_));
-        shapes.get(&buffer.name).filter(|shape| zero && holds_atomics(shape))?;
-        let deciding = all.get(&buffer.name).filter(|deciding| !deciding.conditions.is_empty())?;
-        Some(MadeUp {
-            buffer: buffer.name.clone(),
-            conditions: deciding.conditions.iter().copied().collect(),
-            indices: Vec::new(),
-            zeros: true,
-            asked: false,
-            constants: Vec::new(),
-        })
+        let shape = shapes.get(&buffer.name).filter(|_| zero);
+        shape.map_or_else(Vec::new, |shape| find_zeros(&buffer.name, shape, &all))
     });
     let zeros: Vec<MadeUp> = zeros.collect();
     let constants = alone.filter_map(|buffer| {
@@ -101,6 +96,53 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         find_constants((program.immediates_name()?, &launch.immediates), &shape, &all)
     });
     Ok(made_up.chain(zeros).chain(constants).chain(immediates).collect())
+}
+
+/// What follows the random contents of a buffer or texture: of a struct that is filled by the types of its fields,
+/// the fields with arrays of what is no atomic.
+fn of_random_contents(
+    name: &str,
+    fill: Option<&Fill>,
+    all: &BTreeMap<String, Deciding>,
+) -> Option<Deciding> {
+    let Some(Fill::Default { shape: Shape::Struct { fields, .. }, .. }) = fill else {
+        return all.get(name).cloned();
+    };
+    let mut sum = Deciding::default();
+    for field in fields.iter().filter(|field| holds_array(&field.shape)) {
+        if let Some(deciding) = all.get(&format!("{name}.{}", field.name)) {
+            add(&mut sum, deciding.clone());
+        }
+    }
+    (sum != Deciding::default()).then_some(sum)
+}
+
+/// What follows the zeros of a variable's atomics, alone or beside other fields.
+fn find_zeros(variable: &str, shape: &Shape, all: &BTreeMap<String, Deciding>) -> Vec<MadeUp> {
+    let names = match shape {
+        _ if holds_atomics(shape) => vec![variable.to_owned()],
+        Shape::Struct { fields, .. } => fields
+            .iter()
+            .filter(|field| holds_atomics(&field.shape))
+            .map(|field| format!("{variable}.{}", field.name))
+            .collect(),
+        Shape::Scalar { .. }
+        | Shape::Vector { .. }
+        | Shape::Matrix { .. }
+        | Shape::Array { .. } => Vec::new(),
+    };
+    let zeros = names.into_iter().filter_map(|name| {
+        let deciding = all.get(&name).filter(|deciding| !deciding.conditions.is_empty())?;
+        Some(MadeUp {
+            conditions: deciding.conditions.iter().copied().collect(),
+            indices: Vec::new(),
+            zeros: true,
+            asked: false,
+            constants: Vec::new(),
+            buffer: name,
+        })
+    });
+    zeros.collect()
 }
 
 fn add(sum: &mut Deciding, more: Deciding) {

@@ -497,8 +497,9 @@ fn fill_in(
     let buffers = description.buffers.iter();
     let given: BTreeSet<&str> = buffers.map(|buffer| buffer.name.as_str()).collect();
     let made = resources.values().filter(|resource| !given.contains(resource.name.as_str()));
+    let offsets = made.clone().filter(|resource| describe::is_filled_with_offsets(resource));
     let walked: Vec<String> =
-        made.clone().flat_map(|resource| walked_from(&resource.held)).cloned().collect();
+        offsets.flat_map(|resource| walked_from(&resource.held)).cloned().collect();
     let mut added = Vec::new();
     for resource in made {
         let mut buffer = describe::buffer(resource, dimensions, &bounds);

@@ -365,6 +365,14 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// What a value that is written there becomes part of: the field, or the whole.
+    fn target(&self, variable: Variable) -> Vertex {
+        let global = variable.shared.filter(|_| !variable.argument);
+        let fields = global.and_then(|global| self.fields.get(&global));
+        let field = fields.zip(variable.field).and_then(|(fields, field)| fields.get(field));
+        field.copied().unwrap_or(variable.vertex)
+    }
+
     /// Follows every condition and address back to the buffers, and the fields of structs, that they come from.
     fn decide_all(self) -> BTreeMap<String, Deciding> {
         let mut buffers: BTreeMap<Vertex, String> = BTreeMap::new();
@@ -613,7 +621,8 @@ impl FunctionWalk<'_, '_> {
         if let Some(variable) = self.graph.variable(self.index, pointer) {
             self.graph.written.extend(variable.shared);
             let source = self.graph.value(self.index, value);
-            self.graph.comes(variable.vertex, source);
+            let target = self.graph.target(variable);
+            self.graph.comes(target, source);
         }
     }
 
@@ -866,7 +875,8 @@ impl FunctionWalk<'_, '_> {
                 for from in self.graph.contents(variable) {
                     self.graph.comes(inside, from);
                 }
-                self.graph.comes(variable.vertex, inside);
+                let target = self.graph.target(variable);
+                self.graph.comes(target, inside);
                 // The callee may write through it.
                 self.graph.written.extend(variable.shared);
             }

@@ -114,6 +114,55 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     assert_eq!(made_up(&counted, None), Vec::<String>::new());
 }
 
+/// An atomic beside an array: zeros and random values, each with what follows it.
+#[test]
+fn a_struct_s_atomic_is_told_from_its_array() {
+    let text = "struct Queue { count: atomic<u32>, items: array<u32> }
+@group(0) @binding(0) var<storage, read_write> queue: Queue;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    if id.x >= atomicLoad(&queue.count) { return; }
+    y[id.x] = queue.items[id.x];
+}
+";
+    assert_eq!(made_up(text, None), ["queue.count: [6]; []"]);
+    let walked = text.replace("y[id.x] = queue.items[id.x]", "y[queue.items[id.x]] += 1u");
+    assert_eq!(made_up(&walked, None), ["queue: []; [7]", "queue.count: [6]; []"]);
+    // What is put into the array is no part of the counter, from which places come.
+    let pushed = "struct Queue { count: atomic<u32>, items: array<u32> }
+@group(0) @binding(0) var<storage, read_write> queue: Queue;
+@group(0) @binding(1) var<storage, read> keys: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    let place = atomicAdd(&queue.count, 1u);
+    queue.items[place] = keys[id.x];
+}
+";
+    assert_eq!(made_up(pushed, None), Vec::<String>::new());
+}
+
+/// Rows of a member array cannot be made up as offsets, so that what they lead into keeps n elements.
+#[test]
+fn offsets_behind_an_atomic_have_one_more_and_lead_into_n_elements() {
+    let text = "struct Rows { done: atomic<u32>, first: array<u32> }
+@group(0) @binding(0) var<storage, read_write> rows: Rows;
+@group(0) @binding(1) var<storage, read> value: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    var sum = 0.0;
+    for (var j = rows.first[id.x]; j < rows.first[id.x + 1u]; j++) { sum += value[j]; }
+    y[id.x] = sum;
+    atomicAdd(&rows.done, 1u);
+}
+";
+    let request = request(text, None);
+    let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
+    let bytes = |name: &str| launch.buffer(name).expect("a buffer").size;
+    assert_eq!([bytes("rows"), bytes("value")], [4 + 257 * 4, 256 * 4]);
+}
+
 #[test]
 fn what_was_chosen_is_what_nobody_gave() {
     let chosen = |workgroups, launch_file| {
