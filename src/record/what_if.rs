@@ -47,6 +47,9 @@ pub struct Trial {
     pub file: String,
     /// The line of the condition, of the loop or of the size of workgroups, from 1.
     pub line: u32,
+    /// The number of the branch or loop in the program, where it is one; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub construct: Option<u32>,
     /// Counts of the dispatch after the change, by block number; absent where it was not tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Vec<BlockTotals>>,

@@ -117,6 +117,7 @@ pub fn try_changes_showing(
             spent,
             kept: what_if.kept_counts(),
             added: 0,
+            construct: None,
             found: WhatIf::default(),
             show: &mut *show,
         };
@@ -162,6 +163,8 @@ struct Workshop<'a> {
     kept: usize,
     /// Operations that the last change takes besides its counts.
     added: u64,
+    /// The branch or loop that is changed.
+    construct: Option<u32>,
     found: WhatIf,
     show: &'a mut dyn FnMut(&Trial, Option<&Arrangement>),
 }
@@ -220,6 +223,7 @@ impl Workshop<'_> {
                 self.put_off(cause.line);
                 continue;
             }
+            self.construct = Some(cause.construct);
             if let Some(predicated) = causes::predicate(self.program, cause, &outcome) {
                 self.push(Change::Predicate, cause.line, Some(predicated), None);
             }
@@ -352,6 +356,7 @@ impl Workshop<'_> {
             dispatch: u32::try_from(self.number).unwrap_or(u32::MAX),
             file: self.program.text().file().to_owned(),
             line,
+            construct: self.construct,
             after: after.filter(|_| refused.is_none()),
             added_operations: std::mem::take(&mut self.added),
             within_workgroup,

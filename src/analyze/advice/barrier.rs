@@ -38,6 +38,7 @@ pub(super) fn find_divergent_barriers(device: &DeviceProfile, width: Width) -> V
                     reason,
                     at_widths: Vec::new(),
                     change: None,
+                    entered_at: None,
                 });
             }
         }

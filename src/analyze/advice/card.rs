@@ -39,4 +39,7 @@ pub struct Advice {
     pub at_widths: Vec<(Width, Ratio)>,
     /// The change that was tried; `None` where a model or a rule speaks.
     pub change: Option<Change>,
+    /// Where the body of the branch or loop begins, line and column; `None` unless another card has the same rule
+    /// and line.
+    pub entered_at: Option<[u32; 2]>,
 }

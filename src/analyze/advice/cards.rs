@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Advice, GAIN_SHARE_MIN, Rule};
 use crate::analyze::counts::ratio;
 use crate::analyze::profile::DeviceProfile;
-use crate::record::{BlockTotals, Change, Dispatch, KEPT_COUNTS_MAX, Refused, Trial, WhatIf};
+use crate::record::{
+    Block, BlockTotals, Change, Dispatch, KEPT_COUNTS_MAX, Refused, Trial, WhatIf,
+};
 use crate::units::{Ratio, Width, grouped_text as whole};
 
 /// A block of a dispatch, by their places.
@@ -20,6 +22,8 @@ struct Candidate<'a> {
     change: Change,
     file: &'a str,
     line: u32,
+    /// Where the body of the branch or loop begins, line and column.
+    entered_at: Option<[u32; 2]>,
     /// Whether invocations stay in their workgroup.
     within: bool,
     /// The dispatches in which it was tried.
@@ -72,11 +76,13 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             continue;
         };
         let rule = Rule::from(trial.change);
+        let entered_at = trial.construct.and_then(|number| find_entry(dispatch, number));
         // Of several on one line each is a change of its own.
         let same = |candidate: &&mut Candidate| {
             !candidate.dispatches.contains(&number)
                 && (candidate.rule, candidate.line, candidate.file, candidate.within)
                     == (rule, trial.line, &*trial.file, trial.within_workgroup)
+                && candidate.entered_at == entered_at
         };
         let (change, file, line) = (trial.change, &*trial.file, trial.line);
         let (within, saved) = (trial.within_workgroup, BTreeMap::new());
@@ -86,6 +92,7 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             change,
             file,
             line,
+            entered_at,
             within,
             dispatches,
             added,
@@ -119,6 +126,15 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
     all
 }
 
+/// Where a branch's or loop's first block begins, line and column.
+fn find_entry(dispatch: &Dispatch, construct: u32) -> Option<[u32; 2]> {
+    let is_inside = |block: &&Block| {
+        let path = block.flow.as_ref().map(|flow| flow.path.as_slice()).unwrap_or_default();
+        path.iter().any(|around| around.construct == construct)
+    };
+    dispatch.blocks.iter().find(is_inside).map(|block| [block.line, block.column])
+}
+
 /// Makes the cards of a device, what saves most first.
 pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     let Some(what_if) = &device.what_if else { return Vec::new() };
@@ -149,7 +165,11 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
         }
         cards.push((best, unclaimed));
     }
+    let places: Vec<_> = cards.iter().map(|(card, _)| (card.rule, card.file, card.line)).collect();
     let card = |(candidate, unclaimed): (Candidate<'_>, i128)| {
+        let place = (candidate.rule, candidate.file, candidate.line);
+        let is_shared = places.iter().filter(|other| **other == place).count() > 1;
+        let entered_at = candidate.entered_at.filter(|_| is_shared);
         let alone = u128::try_from(candidate.alone()).unwrap_or(0);
         let unclaimed = u128::try_from(unclaimed).unwrap_or(0);
         Advice {
@@ -163,7 +183,9 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
             gain_share: Ratio(ratio(unclaimed, total).unwrap_or(0.0)),
             saved_alone: alone,
             modelled: None,
-            sentence: sentence(candidate.change, candidate.within),
+            sentence: sentence(candidate.change, candidate.within)
+                + &which(candidate.line, entered_at),
+            entered_at,
             reason: reason(&candidate, width, (total, unclaimed, alone)),
             at_widths: Vec::new(),
         }
@@ -217,6 +239,19 @@ fn sentence(change: Change, within: bool) -> String {
     }
 }
 
+/// Which of several on one line a card is about; nothing where it is the only one.
+fn which(line: u32, entered_at: Option<[u32; 2]>) -> String {
+    match entered_at {
+        None => String::new(),
+        Some([at, column]) if at == line => {
+            format!(" Of several on this line it is the one whose body begins at column {column}.")
+        }
+        Some([at, column]) => format!(
+            " Of several on this line it is the one whose body begins on line {at}, at column {column}."
+        ),
+    }
+}
+
 /// The figures behind a card.
 fn reason(
     candidate: &Candidate<'_>,
@@ -267,7 +302,9 @@ pub(super) fn find_share_alone(device: &DeviceProfile, card: &Advice) -> Option<
             (candidate.change, card.change),
             (Change::WorkgroupSize { to, .. }, Some(Change::WorkgroupSize { to: other, .. })) if to != other
         );
-        (candidate.rule, candidate.line) == (card.rule, card.line) && !is_other_size
+        let is_same_place =
+            card.entered_at.is_none_or(|entered_at| candidate.entered_at == Some(entered_at));
+        (candidate.rule, candidate.line) == (card.rule, card.line) && is_same_place && !is_other_size
     })?;
     let saved = u128::try_from(candidate.alone()).unwrap_or(0);
     ratio(saved, total(device, what_if)).map(Ratio)

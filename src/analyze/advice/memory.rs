@@ -243,5 +243,6 @@ fn plain(
         reason,
         at_widths: Vec::new(),
         change: None,
+        entered_at: None,
     }
 }

@@ -122,6 +122,34 @@ fn ordering_by_a_branch_saves_what_sorted_data_save() {
 }
 
 #[test]
+fn two_cards_of_one_line_say_which_is_which() {
+    let branch = |divisor: u32, factor: u32| {
+        format!(
+            "if word % {divisor}u == 0u {{ for (var i = 0u; i < 40u; i++) {{ sum = sum * {factor}u + i; }} }}"
+        )
+    };
+    let text = shader(64, &format!("    {} {}", branch(3, 5), branch(5, 7)));
+    let cards = advice_in(&simulated(&text, random_words(), 64, &[32, 64]));
+    let here: Vec<&Advice> = cards.iter().filter(|card| card.device == "sim:32").collect();
+    let [first, second] = here[..] else { panic!("{cards:#?}") };
+    assert_eq!(named(&cards)[..2], ["order_by_branch 10", "order_by_branch 10"]);
+    assert_ne!(first.sentence, second.sentence);
+    assert_ne!(first.at_widths, second.at_widths, "each its own share");
+    for card in [first, second] {
+        assert!(card.sentence.contains("whose body begins at column "), "{card:?}");
+        let [line, column] = card.entered_at.unwrap();
+        assert_eq!(line, 10, "{card:?}");
+        // The body, not the condition.
+        let source = text.lines().nth(9).unwrap();
+        assert!(source[..column as usize - 1].contains("== 0u {"), "{card:?}\n{source}");
+    }
+    // A line's only card says nothing of the kind.
+    let text = shader(64, &format!("    {}", branch(3, 5)));
+    let cards = advice_in(&simulated(&text, random_words(), 64, &[32]));
+    assert!(!cards[0].sentence.contains("column") && cards[0].entered_at.is_none(), "{cards:?}");
+}
+
+#[test]
 fn lanes_that_return_are_packed_away() {
     let text = shader(
         64,

@@ -32,7 +32,8 @@ pub(super) struct Cause {
     pub(super) bound: u128,
     /// How lanes wait at the branch, where it lies in a loop's body that may be split there.
     pub(super) postponed: Option<Postponed>,
-    construct: u32,
+    /// Its number in the program.
+    pub(super) construct: u32,
 }
 
 /// The counts of blocks.
