@@ -10,7 +10,9 @@ use indexmap::IndexMap;
 
 use super::counts::ratio;
 use super::profile::{DeviceProfile, Profile};
-use crate::record::{AccessCost, BarrierWait, Cost, DataRace, MemoryUse, Pattern, Touching};
+use crate::record::{
+    AccessCost, BarrierWait, Cost, DataRace, Dispatch, MemoryUse, Pattern, Touching,
+};
 use crate::units::{Ratio, grouped_text, text};
 
 /// One line's accesses to one memory, all dispatches together.
@@ -69,6 +71,9 @@ pub struct MemoryView {
     pub waited: Option<Ratio>,
     /// Lanes of subgroups that no invocation fills, as part of all lanes launched.
     pub never_launched: Option<Ratio>,
+    /// The same of each entry point that has any, with the invocations of a workgroup; of launches of several entry
+    /// points.
+    pub never_launched_by: Vec<(String, u64, Ratio)>,
     /// Workgroups that were watched, and all of them.
     pub workgroups: [u64; 2],
 }
@@ -135,7 +140,8 @@ pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
         rows: rows.collect(),
         waits: waits.into_values().collect(),
         waited: ratio(waited, operations).map(Ratio),
-        never_launched: never_launched(device),
+        never_launched: never_launched(&device.dispatches.iter().collect::<Vec<_>>(), device),
+        never_launched_by: never_launched_by(device),
         workgroups: [
             dispatches.iter().map(|dispatch| dispatch.workgroups_watched).sum(),
             dispatches.iter().map(|dispatch| dispatch.workgroups).sum(),
@@ -144,9 +150,9 @@ pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
 }
 
 /// The lanes that no invocation fills, since workgroups are no multiple of the width.
-fn never_launched(device: &DeviceProfile) -> Option<Ratio> {
+fn never_launched(dispatches: &[&Dispatch], device: &DeviceProfile) -> Option<Ratio> {
     let width = u128::from(device.column.width?.lanes());
-    let [empty, all] = device.dispatches.iter().fold([0, 0], |[empty, all], dispatch| {
+    let [empty, all] = dispatches.iter().fold([0, 0], |[empty, all], dispatch| {
         let product = |sides: [u32; 3]| sides.iter().map(|&side| u128::from(side)).product();
         let size: u128 = product(dispatch.workgroup_size);
         let groups: u128 = dispatch.workgroups.map_or(0, product);
@@ -154,6 +160,23 @@ fn never_launched(device: &DeviceProfile) -> Option<Ratio> {
         [empty + (lanes - size) * groups, all + lanes * groups]
     });
     ratio(empty, all).map(Ratio)
+}
+
+/// The same of each of several entry points, and the invocations of a workgroup; those without left out.
+fn never_launched_by(device: &DeviceProfile) -> Vec<(String, u64, Ratio)> {
+    let mut entries: IndexMap<(&str, u64), Vec<&Dispatch>> = IndexMap::new();
+    for dispatch in &device.dispatches {
+        let size = dispatch.workgroup_size.iter().map(|&side| u64::from(side)).product();
+        entries.entry((dispatch.entry_point.as_str(), size)).or_default().push(dispatch);
+    }
+    if entries.len() < 2 {
+        return Vec::new();
+    }
+    let share = |((name, size), dispatches): ((&str, u64), Vec<&Dispatch>)| {
+        let empty = never_launched(&dispatches, device).filter(|empty| empty.0 > 0.0)?;
+        Some((name.to_owned(), size, empty))
+    };
+    entries.into_iter().filter_map(share).collect()
 }
 
 impl MemoryRow {
@@ -198,8 +221,13 @@ impl MemoryView {
             ));
         }
         if let Some(empty) = self.never_launched.filter(|empty| empty.0 > 0.0) {
+            let parts = self.never_launched_by.iter().map(|(name, size, empty)| {
+                format!("`{name}`, {size} invocations each: {}", text::percent(*empty))
+            });
+            let parts = parts.collect::<Vec<_>>().join("; ");
+            let parts = if parts.is_empty() { parts } else { format!(" ({parts})") };
             found.push(format!(
-                "{} of the lanes have no invocation: workgroups are no multiple of the width.",
+                "{} of the lanes have no invocation: workgroups are no multiple of the width{parts}.",
                 text::percent(empty)
             ));
         }

@@ -19,6 +19,10 @@ pub struct DispatchMemory {
     pub workgroups: u64,
     /// How many of them, from the first on, were watched.
     pub workgroups_watched: u64,
+    /// Lanes of its subgroups, all workgroups together, that no invocation fills, since a workgroup's size is no multiple
+    /// of the width; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes_never_launched: Option<u64>,
     /// What the watched workgroups' accesses cost, by line, memory and kind.
     pub accesses: Vec<AccessCost>,
     /// What their subgroups waited for one another, by the barrier's line.

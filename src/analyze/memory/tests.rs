@@ -121,6 +121,50 @@ fn lanes_that_are_never_launched_are_told() {
     let view = memory_view(&profiles(&run)[0].devices[0]).expect("somebody looked");
     assert_eq!(view.never_launched, Some(Ratio(0.25)));
     assert!(view.sentences().iter().any(|sentence| sentence.starts_with("25.0 % of the lanes")));
+    let memory = profiles(&run)[0].devices[0].memory.clone().expect("somebody looked");
+    let empty: Vec<_> = memory.dispatches.iter().map(|seen| seen.lanes_never_launched).collect();
+    let workgroups = memory.dispatches[0].workgroups;
+    assert_eq!(empty, [Some(16 * workgroups)]);
+}
+
+/// Of several entry points each that leaves lanes empty is named, and no other.
+#[test]
+fn lanes_that_are_never_launched_are_told_by_entry_point() {
+    let text = shader("out[id.x] = i;").replace("@workgroup_size(64)", "@workgroup_size(48)");
+    let run = fixtures::watched(&text, 1024, &[32]);
+    let mut device = profiles(&run)[0].devices[0].clone();
+    let mut full = device.dispatches[0].clone();
+    full.entry_point = "full".to_owned();
+    full.workgroup_size = [64, 1, 1];
+    device.dispatches.push(full);
+    let view = memory_view(&device).expect("somebody looked");
+    assert_eq!(view.never_launched_by, [("main".to_owned(), 48, Ratio(0.25))]);
+    let sentences = view.sentences();
+    let ends = " (`main`, 48 invocations each: 25.0 %).";
+    assert!(sentences.iter().any(|sentence| sentence.ends_with(ends)), "{sentences:?}");
+}
+
+/// Atomics of workgroup memory have turns by line, as those of buffers do, and a card.
+#[test]
+fn crowded_atomics_of_workgroup_memory_are_counted_by_line() {
+    let text = shader("atomicAdd(&counts[i % 2u], 1u);\nworkgroupBarrier();\nout[id.x] = i;")
+        .replace(
+            "var<workgroup> tile: array<u32, 2048>;",
+            "var<workgroup> counts: array<atomic<u32>, 2>;",
+        );
+    let run = fixtures::watched(&text, 1024, &[32]);
+    let device = profiles(&run)[0].devices[0].clone();
+    let view = memory_view(&device).expect("somebody looked");
+    let row = view.rows.iter().find(|row| row.buffer.is_none()).expect("a row");
+    assert_eq!((row.line, row.does, row.executions), (HEAD, Touching::Atomic, 32));
+    // 16 lanes of 32 on each of two words.
+    assert_eq!(row.turns.map(|over| (over.taken, over.ratio)), Some((512, 16.0)));
+    let card = advice(&device).into_iter().find(|card| card.rule == Rule::CrowdedAtomic);
+    let card = card.expect("a card");
+    assert_eq!(card.line, HEAD);
+    assert!(
+        card.reason.contains("In a model of no particular machine the atomics of workgroup memory")
+    );
 }
 
 #[test]

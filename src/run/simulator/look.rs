@@ -109,7 +109,12 @@ impl SimulatorRunner {
             let mut watch = self.memory_watch(program, watched.min(groups), true);
             let with = (program, programs.compiled(number)?);
             self.dispatch_in_turn(launch, with, workgroups, &mut buffers, &mut watch)?;
-            found.dispatches.push(watch.to_record(program, groups)?);
+            let mut seen = watch.to_record(program, groups)?;
+            let size =
+                program.workgroup_size().iter().map(|&side| u64::from(side)).product::<u64>();
+            let lanes = size.next_multiple_of(self.config.width.lanes().into());
+            seen.lanes_never_launched = Some((lanes - size) * groups);
+            found.dispatches.push(seen);
         }
         Ok(found)
     }
@@ -216,6 +221,7 @@ impl MemoryWatch {
         Ok(DispatchMemory {
             workgroups,
             workgroups_watched: self.workgroups.min(workgroups),
+            lanes_never_launched: None,
             accesses: accesses.collect(),
             waits: waits.collect(),
             races: races.collect(),
