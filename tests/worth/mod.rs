@@ -35,7 +35,7 @@ const MISSED: [(&str, &str); 3] = [
     ("return_in_loop", "no card: the label's edit saves nothing either"),
     (
         "stream_compaction",
-        "the first card names the line on which the branch's condition is worked out",
+        "the first card names the branch around the loop, whose order saves the loop's operations too",
     ),
 ];
 
