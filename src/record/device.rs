@@ -275,8 +275,8 @@ pub enum Trust {
     Unknown,
     /// No subgroup operation was used: lanes are counted, executions estimated.
     Estimated,
-    /// The simulator's, of a launch whose workgroups read what others write: the counts of the one
-    /// order in which it ran them.
+    /// The simulator's, of a launch whose workgroups, or subgroups of one, read what others write: the counts
+    /// of the one order in which it ran them.
     OneSchedule,
     /// The simulator's, of a launch whose branches follow data that were made up: other data may give
     /// other counts.
@@ -311,8 +311,8 @@ impl Trust {
             Self::Unknown => "no passed self-test says that this driver counts the shader right",
             Self::Estimated => "counted without subgroup operations",
             Self::OneSchedule => {
-                "workgroups read what others write in the same dispatch, or invocations race for a word: \
-                 another order of them may give other counts"
+                "workgroups, or subgroups of one, read what others write in the same dispatch, or invocations \
+                 race for a word: another order of them may give other counts"
             }
             Self::GeneratedData => {
                 "exact for data that were made up, which branches follow: other data may give other \

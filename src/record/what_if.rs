@@ -112,7 +112,7 @@ pub enum Refused {
     SeveralDimensions,
     /// It uses the number of workgroups.
     WorkgroupCount,
-    /// Its workgroups read what others write in the same dispatch.
+    /// Its workgroups, or subgroups of one, read what others write in the same dispatch.
     Exchange,
     /// The outputs were others, so that invocations depend on their order (such as by an atomic's
     /// old value).

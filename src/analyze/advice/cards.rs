@@ -409,7 +409,9 @@ fn why_refused(why: Refused) -> &'static str {
         Refused::WorkgroupCount => {
             "another number of workgroups was not tried: the shader uses their number."
         }
-        Refused::Exchange => "not tried: workgroups read what others write in the same dispatch.",
+        Refused::Exchange => {
+            "not tried: workgroups, or subgroups of one, read what others write in the same dispatch."
+        }
         Refused::Outputs => {
             "tried, but the outputs changed: what an invocation does depends on which ran before it."
         }
