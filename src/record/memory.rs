@@ -54,8 +54,8 @@ pub struct AccessCost {
     /// Passes over 32 banks of 4 bytes, and the fewest; absent for buffers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<Cost>,
-    /// Turns of atomic operations (the most lanes on one word, summed), and the fewest: one for each
-    /// execution. Absent where nothing is atomic.
+    /// Turns of atomic operations that may change a word (the most lanes on one word, summed), and the fewest: one for
+    /// each execution. Absent where there is none: an atomic load takes no turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Cost>,
     /// How the places that neighbouring lanes access lie to one another; absent in older records.

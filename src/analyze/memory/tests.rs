@@ -50,6 +50,8 @@ fn planted_causes_get_a_card_and_their_cures_none() {
         ("tile[i] = id.x;\nworkgroupBarrier();\nout[id.x] = tile[63u - i];", None),
         ("atomicAdd(&hits[id.x % 2u], 1u);", Some(Rule::CrowdedAtomic)),
         ("atomicAdd(&hits[id.x], 1u);", None),
+        // A load of one word serves all lanes at once, an atomic one too.
+        ("out[id.x] = atomicLoad(&hits[0]);", None),
         (
             "if i < 32u {\nfor (var t = 0u; t < 64u; t++) { tile[i] += t; }\n}\nworkgroupBarrier();\n\
              out[id.x] = tile[i];",
@@ -60,7 +62,7 @@ fn planted_causes_get_a_card_and_their_cures_none() {
         let found = cards(body);
         assert_eq!(found.first().map(|card| card.0), rule, "{body}: {found:?}");
     }
-    let wait = cards(planted[7].0);
+    let wait = cards(planted[8].0);
     assert_eq!(wait[0].1, 3, "the barrier's line: {wait:?}");
 }
 

@@ -267,7 +267,7 @@ fn access_cost(
         sectors: of_buffer(cost(sums.sectors, sums.sectors_min)),
         cache_lines: of_buffer(cost(sums.lines, sums.lines_min)),
         passes: cost(sums.passes, sums.passes_min).filter(|_| in_workgroup),
-        turns: cost(sums.turns, sums.executions).filter(|_| does == Touching::Atomic),
+        turns: cost(sums.turns, sums.turns_min).filter(|cost| cost.min > 0),
         pattern: Some(pattern),
     }
 }

@@ -60,6 +60,7 @@ pub(super) fn observe<const N: usize>(
             Root::Texture { group, binding, .. } => Space::Texture { group, binding },
             Root::Immediates { .. } => Space::Immediates,
         };
+        let changes = kind != AccessKind::Load;
         let kind = if at.atomic { AccessKind::Atomic } else { kind };
         let part_bytes = at.form.bytes();
         let size_bytes = u32::from(at.count) * part_bytes;
@@ -69,6 +70,7 @@ pub(super) fn observe<const N: usize>(
             place,
             space,
             kind,
+            changes,
             active,
             offsets,
             size_bytes,

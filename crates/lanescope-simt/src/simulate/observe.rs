@@ -53,6 +53,8 @@ pub struct Access<'a> {
     pub space: Space,
     /// What it does.
     pub kind: AccessKind,
+    /// Whether it may change what is there: no load does, an atomic one included.
+    pub changes: bool,
     /// The lanes that access it; lanes out of bounds are left out.
     pub active: u128,
     /// The first byte of each lane's access, by lane `[lanes]`; entries of lanes that are not in

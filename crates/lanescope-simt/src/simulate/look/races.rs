@@ -262,8 +262,18 @@ impl Scalar {
 
 impl Observer for Races {
     fn access(&mut self, access: &Access<'_>) {
-        let Access { place, space, kind, active, offsets, size_bytes, part_bytes, values, line } =
-            *access;
+        let Access {
+            place,
+            space,
+            kind,
+            active,
+            offsets,
+            size_bytes,
+            part_bytes,
+            values,
+            line,
+            changes: _,
+        } = *access;
         let watched = match space {
             Space::Workgroup => true,
             Space::Buffer { group, binding } | Space::Texture { group, binding } => {

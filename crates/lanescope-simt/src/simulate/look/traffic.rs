@@ -55,8 +55,10 @@ pub struct AccessSums {
     pub passes: u64,
     /// The fewest passes.
     pub passes_min: u64,
-    /// Turns of atomic operations: the most lanes on one word, summed; 0 where nothing is atomic.
+    /// Turns of atomic operations that change: the most lanes on one word, summed; 0 where nothing is atomic.
     pub turns: u64,
+    /// The fewest turns: one for each such operation.
+    pub turns_min: u64,
     /// How far apart neighbouring lanes access.
     pub distances: Distances,
 }
@@ -291,8 +293,10 @@ impl Observer for Traffic {
             sums.lines += lines.0;
             sums.lines_min += lines.1;
         }
-        if access.kind == AccessKind::Atomic {
+        // An atomic load serves all lanes at once, as any load does.
+        if access.kind == AccessKind::Atomic && access.changes {
             sums.turns += count_turns(access);
+            sums.turns_min += 1;
         }
         self.touched = touched;
     }
@@ -329,6 +333,7 @@ impl ForkObserver for Traffic {
                 passes,
                 passes_min,
                 turns,
+                turns_min,
                 distances,
             } = part;
             sums.executions += executions;
@@ -340,6 +345,7 @@ impl ForkObserver for Traffic {
             sums.passes += passes;
             sums.passes_min += passes_min;
             sums.turns += turns;
+            sums.turns_min += turns_min;
             sums.distances.merge(distances);
         }
         for (line, part) in other.sums.waits {

@@ -162,6 +162,7 @@ fn a_scalar_is_told_of_exactly_where_two_accesses_race() {
                 place,
                 space,
                 kind: if writes { AccessKind::Store } else { AccessKind::Load },
+                changes: writes,
                 active: 1 << lane,
                 offsets: &offsets,
                 size_bytes: 4,
@@ -245,6 +246,9 @@ fn sectors_passes_and_turns_are_those_of_the_model() {
     // Eight lanes on one word, and each on its own.
     assert_eq!(sums("atomicAdd(&counts[0], 1u);", 1).turns, 32);
     assert_eq!(sums("atomicAdd(&counts[i], 1u);", 1).turns, 4);
+    // A load serves all lanes at once.
+    let load = sums("let n = atomicLoad(&counts[0]);\nif n > 7u { atomicAdd(&counts[1], 1u); }", 1);
+    assert_eq!((load.turns, load.turns_min), (0, 0));
 }
 
 #[test]
