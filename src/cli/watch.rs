@@ -346,7 +346,7 @@ fn fresh_folder(started_utc: &str) -> PathBuf {
 }
 
 fn host() -> Host {
-    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let cpus = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let set = |name: &&str| {
         std::env::var(name).ok().map(|value| ((*name).to_owned(), shared::variable(&value)))
     };
