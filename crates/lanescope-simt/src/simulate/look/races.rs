@@ -272,7 +272,7 @@ impl Observer for Races {
             part_bytes,
             values,
             line,
-            changes: _,
+            ..
         } = *access;
         let watched = match space {
             Space::Workgroup => true,
@@ -304,12 +304,8 @@ impl Observer for Races {
                     let side = |mark: Mark, writes: bool| {
                         let place = moments[mark.moment as usize - 1].place;
                         let invocation = place.subgroup * *width + mark.lane();
-                        Toucher {
-                            line: mark.line(),
-                            writes,
-                            workgroup: place.workgroup,
-                            invocation,
-                        }
+                        let line = mark.line();
+                        Toucher { line, writes, workgroup: place.workgroup, invocation }
                     };
                     let (first, second) = (side(other, wrote), side(access, writes));
                     let mut lines = [(first.line, wrote), (line, writes)];
