@@ -151,7 +151,7 @@ pub(super) fn count_of_other_rules(records: &[Record], check: &Check) -> usize {
     let has_figure = |run: &Run, measurement: &Measurement| {
         let device = run.devices.iter().find(|device| device.id == measurement.device);
         is_sound(measurement)
-            && selectors.iter().any(|of| of.takes(measurement))
+            && selectors.iter().any(|selector| selector.takes(measurement))
             && device.is_some_and(|device| {
                 fits(scope, device) && value(run, device, measurement, what).is_some()
             })

@@ -883,12 +883,12 @@ fn what_another_rule_counted_is_no_point_and_the_verdict_says_so() {
     let judged = |word: &str, min: f64, rules: &[u32]| {
         let check = format!("is = 'bound'\nsays = 'x'\nwhat = '{word}'\nof = 'f/k'\nmin = {min}");
         let check: Check = toml::from_str(&check).unwrap();
-        let of = &check.selectors()[0].clone();
+        let selector = &check.selectors()[0].clone();
         let record = |(index, rule): (usize, &u32)| {
             let mut run = run_on(&Scope::default(), 32);
             run.counting_rule = *rule;
             let value = if *rule == COUNTING_RULE { 0.5 } else { 0.125 };
-            plant(&mut run, of, check.quantity().unwrap(), value);
+            plant(&mut run, selector, check.quantity().unwrap(), value);
             Record { name: index.to_string(), run }
         };
         let records: Vec<Record> = rules.iter().enumerate().map(record).collect();
@@ -902,9 +902,9 @@ fn what_another_rule_counted_is_no_point_and_the_verdict_says_so() {
         for min in [0.01, 1e9] {
             let alone = judged(word, min, &[old, old]);
             let Verdict::NotTestable(why) = &alone.verdict else { panic!("{word}: {alone:?}") };
-            let said = "of f/k counted by rule 2 (launches that another rule counted, and that are \
+            let reason = "of f/k counted by rule 2 (launches that another rule counted, and that are \
                         not judged: 2)";
-            assert!(why.starts_with("needs ") && why.ends_with(said), "{word}: {why}");
+            assert!(why.starts_with("needs ") && why.ends_with(reason), "{word}: {why}");
             assert_eq!((&alone.reason, &alone.figures), (why, &Vec::new()), "{word}");
         }
     }

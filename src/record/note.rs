@@ -389,10 +389,10 @@ mod tests {
 
     #[test]
     fn what_a_note_says_goes_before_what_went_without_saying() {
-        let said = ShownNote { output: "elsewhere".to_owned(), rows: None };
-        let told = KernelNote { read_from: Some(said.clone()), ..note("\"partial_sums\"") };
+        let shown = ShownNote { output: "elsewhere".to_owned(), rows: None };
+        let told = KernelNote { read_from: Some(shown.clone()), ..note("\"partial_sums\"") };
         let text = serde_json::to_string(&told).expect("JSON");
         let read: KernelNote = serde_json::from_str(&text).expect("a note");
-        assert_eq!((read.shown(), &read), (Some(said), &told));
+        assert_eq!((read.shown(), &read), (Some(shown), &told));
     }
 }

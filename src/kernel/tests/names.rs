@@ -16,7 +16,7 @@ use super::*;
 const MODULES: [&str; 5] = ["analyze", "present", "chart", "report", "cli"];
 
 /// Words that are a name of the catalogue by chance, where they stand, and what they are there.
-const WORDS: [(&str, &str, &str); 26] = [
+const WORDS: [(&str, &str, &str); 28] = [
     ("analyze/advice/rule.rs", "select", "a rule of advice"),
     ("chart/crossovers.rs", "all", "every curve of a plot"),
     ("chart/undefined.rs", "down", "a column, of shuffles down"),
@@ -43,6 +43,8 @@ const WORDS: [(&str, &str, &str); 26] = [
     ("present/tables.rs", "copy", "a column"),
     ("report/profile.html", "memory", "a place on the page"),
     ("report/profile.html", "device", "a class of cells"),
+    ("report/profile.html", "found", "a class of lists"),
+    ("report/template.html", "found", "a class of lists"),
 ];
 
 /// Columns of tables, wherever these are made.
@@ -148,7 +150,7 @@ fn has_name(literal: &str, names: &BTreeSet<String>) -> bool {
         let word = hyphenate(word.trim_matches(['-', '/']));
         let mut of_parts =
             names.iter().filter(|name| name.contains(['/', '_'])).map(|name| hyphenate(name));
-        let is_ordinary = |name: &str| HYPHENATED.iter().any(|one| hyphenate(one) == name);
+        let is_ordinary = |name: &str| HYPHENATED.iter().any(|word| hyphenate(word) == name);
         of_parts.any(|name| word.contains(&name) && !is_ordinary(&name))
     };
     names.contains(literal)
@@ -194,7 +196,7 @@ fn unused(files: &BTreeMap<String, String>, names: &BTreeSet<String>) -> Vec<Str
     let hyphenated = HYPHENATED.iter().filter(|word| {
         let mut standing = all.iter().flat_map(|(_, literal)| words(literal, true));
         !names.iter().any(|name| hyphenate(name) == hyphenate(word))
-            || !standing.any(|one| one == **word)
+            || !standing.any(|standing_word| standing_word == **word)
     });
     let placed = placed.map(|(place, word, _)| format!("{place}: {word}"));
     placed.chain(columns.chain(hyphenated).map(|word| (*word).to_owned())).collect()

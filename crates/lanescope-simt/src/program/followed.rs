@@ -538,7 +538,7 @@ struct FunctionWalk<'g, 'a> {
     /// The lines of the loops around, innermost last.
     loops: Vec<Option<u32>>,
     /// What `&&` and `||` store to the variable of their answer, and what they asked first.
-    stored: BTreeMap<Handle<LocalVariable>, Vec<Handle<Expression>>>,
+    stored: BTreeMap<Handle<LocalVariable>, Vec<(Handle<Expression>, bool)>>,
     /// The host's numbers that are stored to a variable as they are, such as the start of a loop's counter.
     starts: BTreeMap<Handle<LocalVariable>, BTreeSet<String>>,
 }
@@ -667,6 +667,9 @@ impl FunctionWalk<'_, '_> {
     /// Booleans that are stored under a condition come from it: so `a && b` is written, and what asks for it asks
     /// for `a`, too.
     fn answers(&mut self, condition: Handle<Expression>, arms: [&Body; 2]) {
+        // Where `a || b` asks for `!a` first, what is not so has the condition, not its opposite.
+        let [accept, reject] = arms.map(|arm| self.stored_truth(arm));
+        let opposite = accept == Some(false) || reject == Some(true);
         let nodes = arms.into_iter().flat_map(|arm| &arm.nodes);
         let statements = nodes.filter_map(|node| match node {
             Node::Straight(straight) => Some(&straight.statements),
@@ -683,13 +686,29 @@ impl FunctionWalk<'_, '_> {
                 TypeInner::Scalar(naga::Scalar { kind: ScalarKind::Bool, .. })
             );
             if let Statement::Store { value, .. } = *statement {
-                self.stored.entry(local).or_default().extend([value, condition]);
+                let stored = self.stored.entry(local).or_default();
+                stored.extend([(value, false), (condition, opposite)]);
             }
             if let Some(variable) = self.graph.variable(self.index, pointer).filter(|_| is_bool) {
                 let source = self.graph.value(self.index, condition);
                 self.graph.comes(variable.vertex, source);
             }
         }
+    }
+
+    /// The truth that an arm stores, where it is the same for all.
+    fn stored_truth(&self, arm: &Body) -> Option<bool> {
+        let straights = arm.nodes.iter().filter_map(|node| match node {
+            Node::Straight(straight) => Some(&straight.statements),
+            _ => None,
+        });
+        straights.flatten().find_map(|(statement, _)| {
+            let Statement::Store { value, .. } = *statement else { return None };
+            match self.function.expressions[value] {
+                Expression::Literal(naga::Literal::Bool(truth)) => Some(truth),
+                _ => None,
+            }
+        })
     }
 
     /// A condition; one under which lanes leave decides on the loops around as well.
@@ -730,7 +749,7 @@ impl FunctionWalk<'_, '_> {
         };
         let made = self.function.local_variables[local].name.is_none();
         let stored = self.stored.get(&local);
-        made && stored.is_some_and(|values| values.iter().all(|value| is_bound(*value)))
+        made && stored.is_some_and(|values| values.iter().all(|(value, _)| is_bound(*value)))
     }
 
     /// Notes the numbers that bound the invocation's place or a loop's counter, where those go on for whom the
@@ -763,8 +782,8 @@ impl FunctionWalk<'_, '_> {
             && self.function.local_variables[local].name.is_none()
         {
             // What `&&` and `||` store.
-            for value in self.stored.get(&local).cloned().unwrap_or_default() {
-                self.bounds(value, kept, depth + 1);
+            for (value, opposite) in self.stored.get(&local).cloned().unwrap_or_default() {
+                self.bounds(value, kept != opposite, depth + 1);
             }
         }
     }
