@@ -81,7 +81,7 @@ pub(super) fn run(
 const SIMULATED_MAX: u64 = 1 << 25;
 
 /// What was found keeps a launch from being timed without run-time checks: an access out of bounds, or one order of
-/// workgroups among several.
+/// workgroups or subgroups among several.
 fn may_leave_bounds(flags: &[Flag]) -> bool {
     let may = [Tag::ReadOutOfBounds, Tag::WriteOutOfBounds, Tag::DependsOnSchedule, Tag::DataRace];
     flags.iter().any(|flag| may.contains(&flag.tag))

@@ -484,6 +484,18 @@ fn kept_answer(accept: &Body, reject: &Body) -> Option<bool> {
     }
 }
 
+/// What is stored where and by no branch of its own in a body: pointer and value.
+fn stores(body: &Body) -> impl Iterator<Item = (Handle<Expression>, Handle<Expression>)> {
+    let straights = body.nodes.iter().filter_map(|node| match node {
+        Node::Straight(straight) => Some(&straight.statements),
+        Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => None,
+    });
+    straights.flatten().filter_map(|(statement, _)| match *statement {
+        Statement::Store { pointer, value } => Some((pointer, value)),
+        _ => None,
+    })
+}
+
 /// Whether a type holds any atomic.
 fn has_atomics(module: &Module, ty: Handle<Type>) -> bool {
     if let TypeInner::Array { base, .. } = module.types[ty].inner {
@@ -537,7 +549,8 @@ struct FunctionWalk<'g, 'a> {
     function: &'a Function,
     /// The lines of the loops around, innermost last.
     loops: Vec<Option<u32>>,
-    /// What `&&` and `||` store to the variable of their answer, and what they asked first.
+    /// What `&&` and `||` store to the variable of their answer, and what they asked first; and of each whether its
+    /// opposite was asked.
     stored: BTreeMap<Handle<LocalVariable>, Vec<(Handle<Expression>, bool)>>,
     /// The host's numbers that are stored to a variable as they are, such as the start of a loop's counter.
     starts: BTreeMap<Handle<LocalVariable>, BTreeSet<String>>,
@@ -670,13 +683,7 @@ impl FunctionWalk<'_, '_> {
         // Where `a || b` asks for `!a` first, what is not so has the condition, not its opposite.
         let [accept, reject] = arms.map(|arm| self.stored_truth(arm));
         let opposite = accept == Some(false) || reject == Some(true);
-        let nodes = arms.into_iter().flat_map(|arm| &arm.nodes);
-        let statements = nodes.filter_map(|node| match node {
-            Node::Straight(straight) => Some(&straight.statements),
-            _ => None,
-        });
-        for (statement, _) in statements.flatten() {
-            let Statement::Store { pointer, .. } = *statement else { continue };
+        for (pointer, value) in arms.into_iter().flat_map(stores) {
             let Expression::LocalVariable(local) = self.function.expressions[pointer] else {
                 continue;
             };
@@ -685,10 +692,8 @@ impl FunctionWalk<'_, '_> {
                 self.graph.module.types[ty].inner,
                 TypeInner::Scalar(naga::Scalar { kind: ScalarKind::Bool, .. })
             );
-            if let Statement::Store { value, .. } = *statement {
-                let stored = self.stored.entry(local).or_default();
-                stored.extend([(value, false), (condition, opposite)]);
-            }
+            let stored = self.stored.entry(local).or_default();
+            stored.extend([(value, false), (condition, opposite)]);
             if let Some(variable) = self.graph.variable(self.index, pointer).filter(|_| is_bool) {
                 let source = self.graph.value(self.index, condition);
                 self.graph.comes(variable.vertex, source);
@@ -696,18 +701,11 @@ impl FunctionWalk<'_, '_> {
         }
     }
 
-    /// The truth that an arm stores, where it is the same for all.
+    /// The truth that an arm stores for all its lanes.
     fn stored_truth(&self, arm: &Body) -> Option<bool> {
-        let straights = arm.nodes.iter().filter_map(|node| match node {
-            Node::Straight(straight) => Some(&straight.statements),
+        stores(arm).find_map(|(_, value)| match self.function.expressions[value] {
+            Expression::Literal(naga::Literal::Bool(truth)) => Some(truth),
             _ => None,
-        });
-        straights.flatten().find_map(|(statement, _)| {
-            let Statement::Store { value, .. } = *statement else { return None };
-            match self.function.expressions[value] {
-                Expression::Literal(naga::Literal::Bool(truth)) => Some(truth),
-                _ => None,
-            }
         })
     }
 
