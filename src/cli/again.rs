@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use super::arguments::ProfileArguments;
 use super::failure::{Exit, Failure, broken_pipe, chain};
-use super::{captured, profile, shader, spirv};
+use super::{captured, profile, shader, spirv_files};
 use crate::kernel::Description;
 use crate::kernel::format::FillDescription;
 use crate::kernel::texture_description::TexelFillDescription;
@@ -101,7 +101,7 @@ fn look(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<Look> {
 fn files(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<PathBuf> {
     let modules =
         shaders.iter().filter(|path| path.extension().is_some_and(|extension| extension == "spv"));
-    let sources = modules.flat_map(|path| spirv::source_files(path));
+    let sources = modules.flat_map(|path| spirv_files::source_files(path));
     let launch = arguments.how.launch.as_deref();
     let data = launch.map(data_files).unwrap_or_default();
     let captured = shaders.iter().filter(|path| path.is_dir());

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::LaunchArguments;
 use super::devices::Choice;
 use super::failure::{Exit, Failure, hint};
-use super::{captured, foreign, screen, spirv};
+use super::{captured, foreign, screen, spirv_files};
 use crate::binary::SpirV;
 use crate::kernel::{Description, Launch, Workgroups, near_matches};
 use crate::program::{ProgramError, Text};
@@ -92,7 +92,7 @@ pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileReq
     }
     let bytes = read_shader(shader)?;
     let (source, spirv) = if SpirV::is(&bytes) {
-        (String::new(), Some(spirv::read(shader, &bytes)?))
+        (String::new(), Some(spirv_files::read(shader, &bytes)?))
     } else {
         let text = to_text(shader, bytes)?;
         if let Some(known) = foreign::toml(shader, &text, Path::is_file) {
@@ -152,7 +152,7 @@ fn captured_request(folder: &Path, how: &LaunchArguments) -> Result<ProfileReque
     let bytes = captured::read(folder, capture, &capture.shader)
         .map_err(|message| Failure::message(Exit::BadInput, format!("{file}: {message}")))?;
     let (source, spirv) = if SpirV::is(&bytes) {
-        (String::new(), Some(spirv::read(&shader, &bytes)?))
+        (String::new(), Some(spirv_files::read(&shader, &bytes)?))
     } else {
         (to_text(&shader, bytes)?, None)
     };

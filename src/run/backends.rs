@@ -191,47 +191,4 @@ mod tests {
         let because = "nothing runs through CUDA here, because NVIDIA's driver";
         assert_eq!(missing, format!("{because} is not installed"));
     }
-
-    /// The files that may name a device's kind: who says what it is, and who reads it in old records.
-    const MAY_NAME_KINDS: [&str; 5] = [
-        "record/",
-        "run/wgpu/runner.rs",
-        "run/cuda/runner.rs",
-        "run/radv/runner.rs",
-        "run/simulator.rs",
-    ];
-
-    /// The sources outside tests that name a device's kind and may not.
-    fn naming_kinds(sources: &[(String, String)]) -> Vec<&str> {
-        let product = |text: &str| text.split("#[cfg(test)]").next().unwrap_or("").to_owned();
-        let found = sources.iter().filter(|(path, text)| {
-            let of_tests = ["tests", "fixtures", "fake"].iter().any(|part| path.contains(part));
-            let may = MAY_NAME_KINDS.iter().any(|start| path.starts_with(start));
-            !of_tests && !may && product(text).contains(concat!("Device", "Kind"))
-        });
-        found.map(|(path, _)| path.as_str()).collect()
-    }
-
-    #[test]
-    fn what_a_device_gives_is_not_asked_of_its_kind() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let mut folders = vec![root.clone()];
-        let mut sources = Vec::new();
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.extension().is_some_and(|ending| ending == "rs") {
-                    let name = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-                    sources.push((name, std::fs::read_to_string(&path).unwrap()));
-                }
-            }
-        }
-        assert!(sources.len() > 100);
-        assert_eq!(naming_kinds(&sources), [""; 0]);
-        let planted = format!("use crate::record::{};", concat!("Device", "Kind"));
-        sources.push(("chart/lanes.rs".to_owned(), planted));
-        assert_eq!(naming_kinds(&sources), ["chart/lanes.rs"]);
-    }
 }

@@ -41,9 +41,9 @@ fn table(page: &str) -> Vec<Row> {
             "all above" => above,
             names => names.split(", ").map(str::to_owned).collect(),
         };
-        let alone = |name: &str| match name.split_once(" in ") {
-            Some((name, path)) => (name.to_owned(), path.trim_matches('`').to_owned()),
-            None => (name.to_owned(), module.clone()),
+        let alone = |name: &str| {
+            let (name, path) = name.split_once(" in ").unwrap_or((name, module.as_str()));
+            (name.trim_matches('`').to_owned(), path.trim_matches('`').to_owned())
         };
         let crates = crates.split(", ").filter(|&name| name != "–").map(alone).collect();
         rows.push(Row { module, uses, crates });
@@ -64,7 +64,10 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The text without what stands under `#[cfg(test)]` and without comments.
 fn shipped(text: &str) -> String {
-    let code = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+    // The tests beside the code are the last of a file; what is declared for tests in one line may stand anywhere.
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let declared = Regex::new(r"(?m)^#\[cfg\(test\)\]\n[^\n{]*;\n").unwrap();
+    let code = declared.replace_all(code, "");
     let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -159,7 +162,11 @@ fn the_sources_keep_to_the_table() {
 /// The check itself can fail.
 #[test]
 fn forbidden_edges_are_found() {
+    let behind_a_test = "#[cfg(test)]\nmod tests;\n#[cfg(test)]\nuse crate::cli::Cli;\n
+        use crate::run::Runner;\n#[cfg(test)]\nmod tests {\n use crate::chart::Figure;\n}\n";
     let planted = BTreeMap::from([
+        ("analyze/mod.rs".to_owned(), shipped(behind_a_test)),
+        ("report/mod.rs".to_owned(), "use comfy_table::Table;".to_owned()),
         ("units.rs".to_owned(), "use crate::record::Run;".to_owned()),
         ("chart/mod.rs".to_owned(), "use crate::{\n analyze, run::Runner};".to_owned()),
         ("store.rs".to_owned(), "fn f() { wgpu::Instance::new(); }".to_owned()),
@@ -170,7 +177,9 @@ fn forbidden_edges_are_found() {
     assert_eq!(
         found,
         [
+            "analyze/mod.rs uses `run`",
             "chart/mod.rs uses `run`",
+            "report/mod.rs uses the crate `comfy_table`",
             "store.rs uses the crate `wgpu`",
             "stray.rs: module `stray` is not in the table",
             "units.rs uses `record`",
@@ -246,10 +255,12 @@ fn lists_of_statements(files: &BTreeMap<String, String>) -> Vec<String> {
     for (file, text) in files.iter().filter(|(_, text)| text.contains("Statement")) {
         let aliases = alias.captures_iter(text).filter_map(|c| c.get(1).or(c.get(2)));
         let names: Vec<&str> = aliases.map(|name| name.as_str()).chain(["Statement"]).collect();
-        let named = format!(r"\b(?:{})::([A-Z]\w*|\*)", names.join("|"));
+        let named = format!(r"\b(?:{})::(?:([A-Z]\w*|\*)|\{{([^}}]*)\}})", names.join("|"));
         let named = Regex::new(&named).unwrap();
-        let named: BTreeSet<&str> =
-            named.captures_iter(text).map(|c| c.get(1).unwrap().as_str()).collect();
+        let named = named.captures_iter(text).filter_map(|c| c.get(1).or(c.get(2)));
+        let named = named.flat_map(|names| names.as_str().split(',').map(str::trim));
+        let is_statement = |name: &&str| name.starts_with(|c: char| c.is_uppercase() || c == '*');
+        let named: BTreeSet<&str> = named.filter(is_statement).collect();
         if named.len() > STATEMENTS_NAMED_MAX || named.contains("*") {
             found.push(file.clone());
         }
@@ -268,6 +279,8 @@ fn statements_of_naga_are_listed_in_four_files() {
     let named = named.captures_iter(&files[LISTS_STATEMENTS[1]]).map(|c| c[1].to_owned());
     let named: BTreeSet<String> = named.collect();
     let all = ["Statement", "*"].join("::");
+    let listed: Vec<&str> = named.iter().map(String::as_str).collect();
+    let listed = ["Statement", &format!("{{{}}}", listed.join(", "))].join("::");
     let planted = |head: &str, before: &str, count: usize| {
         let named: Vec<String> =
             named.iter().take(count).map(|name| format!("{before}{name}")).collect();
@@ -277,6 +290,7 @@ fn statements_of_naga_are_listed_in_four_files() {
         ("plain.rs", "Statement", "Statement::", STATEMENTS_NAMED_MAX + 1),
         ("renamed.rs", "Statement as Each", "Each::", STATEMENTS_NAMED_MAX + 1),
         ("all.rs", all.as_str(), "", STATEMENTS_NAMED_MAX + 1),
+        ("listed.rs", listed.as_str(), "", STATEMENTS_NAMED_MAX + 1),
     ] {
         let files = BTreeMap::from([
             (offender.to_owned(), planted(head, before, count)),
@@ -284,6 +298,36 @@ fn statements_of_naga_are_listed_in_four_files() {
         ]);
         assert_eq!(lists_of_statements(&files), [offender]);
     }
+}
+
+/// The files that may name a device's kind: who says what it is, and who reads it in old records. A
+/// device of tests says what it plays.
+const MAY_NAME_KINDS: [&str; 6] = [
+    "record/",
+    "run/wgpu/runner.rs",
+    "run/cuda/runner.rs",
+    "run/radv/runner.rs",
+    "run/gpu/fake.rs",
+    "run/simulator.rs",
+];
+
+/// The sources that name a device's kind and may not.
+fn naming_kinds(files: &BTreeMap<String, String>) -> Vec<&str> {
+    let found = files.iter().filter(|(path, text)| {
+        let may = MAY_NAME_KINDS.iter().any(|start| path.starts_with(start));
+        !may && text.contains("DeviceKind")
+    });
+    found.map(|(path, _)| path.as_str()).collect()
+}
+
+/// What a device gives, `record::Gives` says: nothing matches on its kind to find out.
+#[test]
+fn what_a_device_gives_is_not_asked_of_its_kind() {
+    let mut files = files();
+    assert_eq!(naming_kinds(&files), [""; 0]);
+    let planted = shipped("#[cfg(test)]\nmod tests;\nuse crate::record::DeviceKind;\n");
+    files.insert("chart/lanes.rs".to_owned(), planted);
+    assert_eq!(naming_kinds(&files), ["chart/lanes.rs"]);
 }
 
 /// Files that the guides name and that are not there; names with `<…>` are patterns.
