@@ -54,19 +54,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     )?;
     for kind in inputs::SHADERS {
         let mut run = |size| profile(&program, &(kind.text)(size), None);
-        each(arguments, kind.name, [kind.usual, kind.largest], &mut run)?;
+        measure_sizes(arguments, kind.name, [kind.usual, kind.largest], &mut run)?;
     }
-    each(arguments, "parameters", PARAMETERS, &mut |size| {
+    measure_sizes(arguments, "parameters", PARAMETERS, &mut |size| {
         profile(&program, inputs::LAUNCHED, Some(&inputs::parameters(size)))
     })?;
-    each(arguments, "dispatches", DISPATCHES, &mut |size| {
+    measure_sizes(arguments, "dispatches", DISPATCHES, &mut |size| {
         profile(&program, inputs::LAUNCHED, Some(&inputs::dispatches(size)))
     })?;
     let good = good_record(&program)?;
-    each(arguments, "measurements", MEASUREMENTS, &mut |size| {
+    measure_sizes(arguments, "measurements", MEASUREMENTS, &mut |size| {
         report(&program, &inputs::measurements(&good, size))
     })?;
-    each(arguments, "bins", BINS, &mut |size| report(&program, &inputs::bins(&good, size)))?;
+    measure_sizes(arguments, "bins", BINS, &mut |size| {
+        report(&program, &inputs::bins(&good, size))
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -80,7 +82,7 @@ struct Cost {
 }
 
 /// Measures a kind at each size.
-fn each(
+fn measure_sizes(
     arguments: &Arguments,
     kind: &str,
     [least, largest]: [usize; 2],

@@ -80,7 +80,7 @@ impl WidthProfile {
             added: [narrow, wide]
                 .into_iter()
                 .flat_map(of_file)
-                .filter_map(|line| Some((line, added(narrow, wide, line, lane_slots[0])?)))
+                .filter_map(|line| Some((line, find_added(narrow, wide, line, lane_slots[0])?)))
                 .collect(),
             shapes: shapes(narrow, wide, lane_slots),
             refused: wide.shapes.as_ref().and_then(|shapes| shapes.refused.clone()),
@@ -172,7 +172,7 @@ fn slots(device: &DeviceProfile) -> u128 {
 
 /// What the wide one adds to a line, as a part of all lane slots of the narrow one.
 #[expect(clippy::cast_precision_loss, reason = "a share is shown to a few digits")]
-fn added(narrow: &DeviceProfile, wide: &DeviceProfile, line: u32, all: u128) -> Option<Ratio> {
+fn find_added(narrow: &DeviceProfile, wide: &DeviceProfile, line: u32, all: u128) -> Option<Ratio> {
     let [before, after] = [(narrow, 0), (wide, 1)].map(|(device, at)| {
         device.line(line).map_or(0, |line| line.work.lane_slots(WIDTHS_COMPARED[at]))
     });

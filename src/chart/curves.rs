@@ -241,7 +241,7 @@ pub(super) fn values_measured(table: &CurveTable) -> Vec<f64> {
 
 /// The parts of a curve that a line joins: it does not pass over a place where others were measured and this
 /// one was not.
-pub(super) fn joined<'a>(
+pub(super) fn split_at_gaps<'a>(
     series: &'a CurveSeries,
     measured_at: &[f64],
 ) -> impl Iterator<Item = &'a [(f64, f64)]> {
@@ -281,7 +281,7 @@ fn draw_series(
 ) -> Result<(), ChartError> {
     let wide = 2 + u32::try_from(3 * over.min(2)).unwrap_or_default();
     let (colour, thick) = if series.measured { (series_colour(index), wide) } else { (GREY, 1) };
-    for part in joined(series, measured_at) {
+    for part in split_at_gaps(series, measured_at) {
         canvas.line(inside(frame, part), colour, thick)?;
     }
     for (x, y) in series.points.iter().filter(|_| series.measured) {
@@ -474,7 +474,7 @@ mod tests {
             points: at.iter().map(|x| (*x, 1.0)).collect(),
         };
         let lengths = |series: &CurveSeries| -> Vec<usize> {
-            joined(series, &[1.0, 2.0, 4.0, 8.0]).map(<[_]>::len).collect()
+            split_at_gaps(series, &[1.0, 2.0, 4.0, 8.0]).map(<[_]>::len).collect()
         };
         assert_eq!(lengths(&series(true, &[1.0, 2.0, 8.0])), [2, 1]);
         assert_eq!(lengths(&series(true, &[1.0, 2.0, 4.0, 8.0])), [4]);

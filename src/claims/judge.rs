@@ -65,8 +65,8 @@ impl Verdict {
 /// What follows "holds" or "is right" where it is so only under a condition.
 pub fn only(condition: &str) -> String {
     match condition.strip_prefix("not ") {
-        Some(where_not) => format!(", but not {}", placed(where_not)),
-        None => format!(" only {}", placed(condition)),
+        Some(where_not) => format!(", but not {}", place_text(where_not)),
+        None => format!(" only {}", place_text(condition)),
     }
 }
 
@@ -77,15 +77,15 @@ fn join_conditions(conditions: &[String]) -> String {
         return first.clone();
     }
     let other = |condition: &String| match condition.strip_prefix("not ") {
-        Some(where_not) => format!(", and not {} for another", placed(where_not)),
-        None => format!(", and {} for another", placed(condition)),
+        Some(where_not) => format!(", and not {} for another", place_text(where_not)),
+        None => format!(", and {} for another", place_text(condition)),
     };
     let others: String = others.iter().map(other).collect();
     format!("{first} for one figure{others}")
 }
 
 /// A condition as a place: `at 2 of 8 points`, `on lavapipe`, `where W ≤ 32`.
-fn placed(condition: &str) -> String {
+fn place_text(condition: &str) -> String {
     let is_place = ["at ", "on ", "through "].iter().any(|word| condition.starts_with(word));
     format!("{}{condition}", if is_place { "" } else { "where " })
 }

@@ -390,7 +390,7 @@ fn of_forms(
 }
 
 /// What the main job executes beside those where no device is named: AMD's machine code at both wave sizes.
-pub(super) fn surveyed() -> impl Iterator<Item = Choice> {
+pub(super) fn list_surveyed() -> impl Iterator<Item = Choice> {
     of_forms(|places| match places {
         Places::Form { surveyed, .. } => surveyed,
         Places::Listed { .. } => &[],

@@ -596,7 +596,7 @@ fn matching(runner: &RadvRunner) {
 /// The code that lanescope brings is what is compiled of today's texts; what differs is listed.
 fn brought_trials() -> Vec<Trial> {
     let rows = brought::embedded().rows();
-    let wanted = brought::wanted().unwrap();
+    let wanted = brought::list_wanted().unwrap();
     let missing = wanted.iter().filter(|(key, _)| !rows.contains_key(*key)).count();
     let left_over = rows.keys().filter(|key| !wanted.contains_key(*key)).count();
     let mut trials = trials_of(&[

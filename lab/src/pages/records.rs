@@ -49,7 +49,7 @@ pub(super) struct Records {
 
 impl Records {
     /// Those of a checkout.
-    pub(super) fn of(root: &Path) -> anyhow::Result<Self> {
+    pub(super) fn from_checkout(root: &Path) -> anyhow::Result<Self> {
         let folder = root.join(crate::index::RECORDS);
         let mut files = BTreeMap::new();
         for path in crate::index::files(&folder)? {

@@ -13,7 +13,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::parts::{Figures, LaunchPart, LinePart, Side, Trend, have_changed};
 use super::texts::{LinePair, pair_lines};
-use super::timing::{TimeRatio, time_ratio};
+use super::timing::{LaunchTimeRatio, time_ratio};
 use crate::analyze::counts::{Work, ratio};
 use crate::analyze::names::device_label;
 use crate::analyze::rounds::median_time;
@@ -40,7 +40,7 @@ pub struct LaunchComparison {
     /// The whole launch, dispatches that only set up left out.
     pub whole: LaunchPart,
     /// Its time; `None` if one side was not timed, its work was removed, or one alone has run-time checks.
-    pub time: Option<TimeRatio>,
+    pub time: Option<LaunchTimeRatio>,
     /// Each dispatch.
     pub dispatches: Vec<LaunchPart>,
     /// Each function; empty in records that do not know them.
@@ -110,7 +110,13 @@ fn part(name: String, figures: [Option<Figures>; 2], whole: u128) -> LaunchPart 
     let lane_slots_ratio =
         before.zip(after).and_then(|(before, after)| ratio(after, before)).filter(|r| *r > 0.0);
     let changed = have_changed(&figures, whole);
-    LaunchPart { name, lane_slots_ratio, trend: Trend::of(before, after, whole), changed, figures }
+    LaunchPart {
+        name,
+        lane_slots_ratio,
+        trend: Trend::from_slots(before, after, whole),
+        changed,
+        figures,
+    }
 }
 
 /// Pairs dispatches in order, those of one entry point with each other; where each side has one, these.
@@ -243,7 +249,7 @@ fn lines(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<LineP
         LinePart {
             line: *pair,
             texts: [text(0, pair.a), text(1, pair.b)],
-            trend: Trend::of(slots(left), slots(right), whole),
+            trend: Trend::from_slots(slots(left), slots(right), whole),
             changed: have_changed(&[left, right], whole),
             figures: [left, right],
         }

@@ -20,7 +20,7 @@ pub use gate::{RelativeCondition, RelativeViolation};
 pub use launch::LaunchComparison;
 pub use parts::{CHANGE_MIN, Figures, LaunchPart, LinePart, Trend};
 pub use texts::LinePair;
-pub use timing::TimeRatio as LaunchTimeRatio;
+pub use timing::LaunchTimeRatio;
 
 use super::counts::{Work, active_lanes_mean, efficiency, ratio};
 use super::machine::ExecutedCode;
