@@ -97,8 +97,8 @@ fn every_device_counts_what_the_simulator_counts() {
 fn cuda_counts_what_the_simulator_counts() {
     let run = load("h200-cuda-vulkan/five_patterns-hot_loops");
     assert_eq!((run.tool.git_dirty, run.tool.git_sha.is_some()), (Some(false), true));
-    let of = |device: &str| run.measurements.iter().filter(|m| m.device == device).count();
-    assert_eq!([of("cuda:0"), of("wgpu:0"), of("sim:32")], [21; 3]);
+    let count = |device: &str| run.measurements.iter().filter(|m| m.device == device).count();
+    assert_eq!([count("cuda:0"), count("wgpu:0"), count("sim:32")], [21; 3]);
     for measurement in &run.measurements {
         assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.error);
         let checked = measurement.kernel.starts_with("five_patterns/");
@@ -477,10 +477,10 @@ fn sorts_of_up_to_a_million_keys_take_less_time_than_cubs_on_the_h100() {
     let rows = peer_rows("results/reference/nvidia-h100/peers.json");
     for work in ["sort_pairs_u32", "sort_keys_u32"] {
         for pow2 in [16, 20] {
-            let of = |row: &&PeerRow| {
+            let is_cub = |row: &&PeerRow| {
                 (row.work.as_str(), row.n, row.peer.as_str()) == (work, 1 << pow2, "cub")
             };
-            let row = rows.iter().find(of);
+            let row = rows.iter().find(is_cub);
             let row = row.unwrap_or_else(|| panic!("{work} of 2^{pow2}"));
             assert!(row.speed_ratio > 1.15, "{work} of 2^{pow2}: {}", row.speed_ratio);
         }
@@ -510,9 +510,9 @@ fn a_thousand_look_back_runs_were_right_on_every_driver() {
     // lavapipe at three widths, SwiftShader, the H200: a paragraph each.
     let drivers =
         [("llvmpipe", 4), ("llvmpipe", 8), ("llvmpipe", 16), ("SwiftShader", 4), ("H200", 32)];
-    let said = text("results/other/tests/look-back.txt");
-    let paragraphs: Vec<&str> = said.trim_end().split("\n\n").collect();
-    assert_eq!(paragraphs.len(), drivers.len(), "{said}");
+    let answers = text("results/other/tests/look-back.txt");
+    let paragraphs: Vec<&str> = answers.trim_end().split("\n\n").collect();
+    assert_eq!(paragraphs.len(), drivers.len(), "{answers}");
     for (said, (driver, width)) in paragraphs.into_iter().zip(drivers) {
         let lines: Vec<&str> = said.lines().collect();
         assert!(lines[0].contains(driver), "{said}");
@@ -526,8 +526,8 @@ fn a_thousand_look_back_runs_were_right_on_every_driver() {
 fn masked_shuffles_compile_before_volta_and_matches_do_not() {
     let rows = text("results/other/cuda/without_gpu.csv");
     let mut seen = std::collections::BTreeMap::new();
-    let said = |row: &&str| row.ends_with(",compiled") || row.ends_with(",refused");
-    for row in rows.lines().filter(said) {
+    let is_outcome = |row: &&str| row.ends_with(",compiled") || row.ends_with(",refused");
+    for row in rows.lines().filter(is_outcome) {
         let fields: Vec<&str> = row.split(',').collect();
         let [_, architecture, intrinsic, outcome] = fields[..] else { panic!("{row}") };
         let architecture: u32 = architecture.parse().unwrap();
@@ -547,10 +547,10 @@ fn masked_shuffles_compile_before_volta_and_matches_do_not() {
 /// again so, to the digit; with zeroing, as WGSL has it, it is less.
 #[test]
 fn ratios_of_passes_that_were_found_first_come_out_without_zeroed_memory() {
-    let said = text("results/other/lab/wavefronts.txt");
+    let log = text("results/other/lab/wavefronts.txt");
     let figure = |kernel: &str, memory: &str, place: &str, what: &str| {
         let start = format!("{kernel} of 37d097a, memory {memory}, radv:navi21/{place} {what} ");
-        said.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_else(|| panic!("{start}"))
+        log.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_else(|| panic!("{start}"))
     };
     let over = |kernel, memory, what| {
         let [wide, narrow] =
@@ -586,10 +586,10 @@ fn what_a_known_time_comes_from_is_told() {
                 && measurement.time.is_some()
                 && chosen(measurement)
         };
-        let of = |measurement: &Measurement| {
+        let verdict = |measurement: &Measurement| {
             analyze::explain(&run, measurement).map(|time| time.verdict)
         };
-        let found: Vec<_> = run.measurements.iter().filter(mine).map(of).collect();
+        let found: Vec<_> = run.measurements.iter().filter(mine).map(verdict).collect();
         assert!(!found.is_empty(), "{kernel}");
         found
     };

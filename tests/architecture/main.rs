@@ -1,6 +1,6 @@
 //! Who may use whom: reads every `use` and path of the sources and fails on an edge that the
 //! architecture does not allow. Code under `#[cfg(test)]` may use anything. And what may be called what: names of
-//! variables and types that say nothing are refused, in tests too.
+//! variables, functions and types that say nothing are refused, in tests too.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
 
@@ -376,6 +376,9 @@ fn the_guides_name_files_that_exist() {
 /// Names that say nothing of what a variable holds.
 const EMPTY_NAMES: [&str; 4] = ["of", "one", "own", "said"];
 
+/// Names that say nothing of what a function does; `one` without arguments is the number 1.
+const EMPTY_FUNCTION_NAMES: [&str; 5] = ["each", "of", "one", "own", "said"];
+
 /// Names of types that many modules could have: with a role in front they are one module's.
 const SHARED_TYPE_NAMES: [&str; 4] = ["Found", "Kind", "Part", "Taken"];
 
@@ -427,6 +430,15 @@ impl<'ast> Visit<'ast> for RefusedNames {
         visit::visit_pat_ident(self, pattern);
     }
 
+    fn visit_signature(&mut self, signature: &'ast syn::Signature) {
+        let name = &signature.ident;
+        let is_number = name == "one" && signature.inputs.is_empty();
+        if EMPTY_FUNCTION_NAMES.iter().any(|empty| name == empty) && !is_number {
+            self.refuse(name);
+        }
+        visit::visit_signature(self, signature);
+    }
+
     fn visit_item(&mut self, item: &'ast syn::Item) {
         let name = match item {
             syn::Item::Enum(item) => Some(&item.ident),
@@ -471,12 +483,12 @@ fn refused_names(text: &str) -> Vec<(usize, String)> {
     names.found
 }
 
-/// Variables say what they hold, and types that many modules could have carry their role.
+/// Variables say what they hold, functions what they do, and types that many modules could have carry their role.
 #[test]
 fn names_say_what_they_name() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut wrong = Vec::new();
-    for package in circles::PACKAGES {
+    for package in circles::PACKAGES.into_iter().chain(["tests"]) {
         let mut paths = Vec::new();
         sources(&root.join(package), &mut paths);
         assert!(paths.len() > 5, "{package} was not found");
@@ -503,6 +515,12 @@ fn planted_names_are_refused() {
             let Some(own) = found.find(|(said, _)| said) else { return };
             if let Some(own) = found.next() && own > 1 {}
         }
+        fn said(one: u32) -> u32 { one }
+        impl Number {
+            fn one() -> Self { Self(1) }
+            fn of(number: u32) -> Self { Self(number) }
+        }
+        trait Numbers { fn each(&self, own: u32); }
     ";
     let found = refused_names(planted);
     let found: Vec<(usize, &str)> =
@@ -516,6 +534,9 @@ fn planted_names_are_refused() {
         (9, "own"),
         (9, "said"),
         (10, "own"),
+        (12, "said"),
+        (15, "of"),
+        (17, "each"),
     ];
     assert_eq!(found, expected);
 }

@@ -154,8 +154,8 @@ fn partly_lacking() {
     assert_eq!(code, 0, "{stderr}");
     let sentence = "-a n: shuffle/latency has no such parameter and runs at its own points";
     assert!(stderr.contains(sentence), "{stderr}");
-    let of = |kernel: &str| run.measurements.iter().filter(|m| m.kernel == kernel).count();
-    assert!(of("shuffle/latency") > 2 && of("shuffle/tiles") > 2, "{stderr}");
+    let count = |kernel: &str| run.measurements.iter().filter(|m| m.kernel == kernel).count();
+    assert!(count("shuffle/latency") > 2 && count("shuffle/tiles") > 2, "{stderr}");
     refused(&["run", "shuffle/latency", "-a", "n=512"], 2, "shuffle/latency has no such parameter");
 }
 
@@ -195,9 +195,9 @@ fn kernels_in_cuda() {
     let (code, run, stderr) = program::record(&folder, &[], &arguments);
     assert_eq!(code, 0, "{stderr}");
     assert!(run.measurements.iter().all(|m| m.kernel == "five_patterns/uniform"));
-    let said = "sim:32: match/all, match/any: each of them is not available on this device: it is \
+    let reason = "sim:32: match/all, match/any: each of them is not available on this device: it is \
                 CUDA C++, for what WGSL cannot say, and runs on cuda:N alone";
-    assert!(stderr.contains(said), "{stderr}");
+    assert!(stderr.contains(reason), "{stderr}");
 }
 
 fn every_width() {
@@ -428,7 +428,7 @@ fn killed() {
 /// Each kernel's own limit, and nothing of a kernel within the defaults.
 fn list_limits() {
     let folder = TempDir::new().unwrap();
-    let said = |kernel: &str| {
+    let limits = |kernel: &str| {
         let (code, stdout, stderr) =
             program::parts(&program::run(&folder, &[], &["list", "-l", kernel]));
         assert_eq!(code, 0, "{stderr}");
@@ -440,9 +440,9 @@ fn list_limits() {
             "needs more than WebGPU promises everywhere: {what}; counting takes one storage buffer more"
         ))
     };
-    assert_eq!(said("moe/sorted"), needs("9 storage buffers (8)"));
-    assert_eq!(said("reduce/device"), needs("1024 invocations a workgroup (256)"));
-    assert_eq!(said("five_patterns/uniform"), None);
+    assert_eq!(limits("moe/sorted"), needs("9 storage buffers (8)"));
+    assert_eq!(limits("reduce/device"), needs("1024 invocations a workgroup (256)"));
+    assert_eq!(limits("five_patterns/uniform"), None);
     let json = program::run(&folder, &[], &["list", "--json", "moe/sorted"]);
     let kernels: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(kernels[0]["beyond_webgpu_defaults"], serde_json::json!(["9 storage buffers (8)"]));

@@ -355,7 +355,7 @@ pub(crate) fn agrees(driver: &Driver) {
             }
         }
     }
-    let sum = |of: &dyn Fn(&Comparison) -> u64| compared.iter().map(of).sum::<u64>();
+    let sum = |figure: &dyn Fn(&Comparison) -> u64| compared.iter().map(figure).sum::<u64>();
     let blocks = sum(&|comparison| comparison.blocks as u64);
     let idle = sum(&|comparison| comparison.blocks_idle as u64);
     assert!(

@@ -239,13 +239,18 @@ fn lost(driver: &Driver) {
             continue;
         }
         let run = lanescope::store::load(&folder.path().join(&out).join("result.json")).unwrap();
-        let of = |id: &str| run.measurements.iter().filter(|m| m.device == id).collect::<Vec<_>>();
-        assert!(of("sim:8").iter().all(|m| m.status == Status::Ok), "{out}: {}", ended.stderr);
-        assert!(of("sim:8").len() >= 2, "{out}");
-        let failed = of("wgpu:0").iter().filter(|m| m.status == Status::Failed).count();
-        let expected = if failed > 0 || of("wgpu:0").is_empty() { 5 } else { 0 };
+        let measured =
+            |id: &str| run.measurements.iter().filter(|m| m.device == id).collect::<Vec<_>>();
+        assert!(
+            measured("sim:8").iter().all(|m| m.status == Status::Ok),
+            "{out}: {}",
+            ended.stderr
+        );
+        assert!(measured("sim:8").len() >= 2, "{out}");
+        let failed = measured("wgpu:0").iter().filter(|m| m.status == Status::Failed).count();
+        let expected = if failed > 0 || measured("wgpu:0").is_empty() { 5 } else { 0 };
         assert_eq!(ended.code, Some(expected), "{out}: {}", ended.stderr);
-        let kinds = of("wgpu:0").iter().filter_map(|m| m.error_kind).collect::<Vec<_>>();
+        let kinds = measured("wgpu:0").iter().filter_map(|m| m.error_kind).collect::<Vec<_>>();
         let told = [RunErrorKind::DeviceLost, RunErrorKind::OutOfMemory];
         assert!(kinds.iter().all(|kind| told.contains(kind)), "{out}: {kinds:?}\n{}", ended.stderr);
         lost += usize::from(expected == 5);

@@ -93,9 +93,9 @@ impl Ended {
     /// Asserts its exit code and words of what it said on standard error.
     fn says(&self, what: &str, code: i32, words: &str) {
         self.sound(what);
-        let said = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(self.code, Some(code), "{what}:\n{said}");
-        assert!(said.contains(words), "{what}: {words:?} is not in\n{said}");
+        let errors = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(self.code, Some(code), "{what}:\n{errors}");
+        assert!(errors.contains(words), "{what}: {words:?} is not in\n{errors}");
     }
 }
 

@@ -121,11 +121,11 @@ fn expected(launch: &Launch, programs: &[Program]) -> String {
         .flat_map(Program::blocks)
         .filter_map(|block| block.label.as_ref())
         .collect();
-    let of = |label: &str| {
+    let line = |label: &str| {
         let mean = launch.active_lanes_mean_expected(label, width).unwrap();
         format!("{label} {mean:?} {:?}\n", launch.counts_expected(label, width).unwrap())
     };
-    labels.into_iter().map(|label| of(label)).collect()
+    labels.into_iter().map(|label| line(label)).collect()
 }
 
 /// The executions and lanes of the blocks that ran, and of those with a label, dispatch by

@@ -154,8 +154,8 @@ pub(crate) fn parameters(n: usize) -> String {
 
 /// A launch file with so many dispatches.
 pub(crate) fn dispatches(n: usize) -> String {
-    let one = "[[dispatches]]\nentry_point = \"main\"\nworkgroups = 1\n";
-    format!("[[buffers]]\nname = \"o\"\ntype = \"u32\"\nelements = 64\n{}", one.repeat(n))
+    let single = "[[dispatches]]\nentry_point = \"main\"\nworkgroups = 1\n";
+    format!("[[buffers]]\nname = \"o\"\ntype = \"u32\"\nelements = 64\n{}", single.repeat(n))
 }
 
 /// A record whose measurements are those of another, so many in all, each of another parameter.
@@ -163,9 +163,9 @@ pub(crate) fn measurements(good: &Value, n: usize) -> Value {
     let mut run = good.clone();
     let some = good["measurements"].as_array().unwrap();
     let all = (0..n).map(|i| {
-        let mut one = some[i % some.len()].clone();
-        one["parameters"]["n"] = json!(1000 + i / some.len());
-        one
+        let mut measurement = some[i % some.len()].clone();
+        measurement["parameters"]["n"] = json!(1000 + i / some.len());
+        measurement
     });
     run["measurements"] = all.collect();
     run

@@ -180,9 +180,9 @@ pub(super) fn widths() -> Result<(), String> {
     hold(fixed, &format!("{:?}", ids(&run)), &shown)?;
     let equal = browser.value("[all_blocks(4).total > 100, all_blocks(4).different.length]")?;
     hold(equal == json!([true, 0]), &format!("counts at the fixed width: {equal}"), &shown)?;
-    let known = run.measurements.iter().all(|one| {
-        one.subgroup_width.map(Width::lanes) == Some(LANES)
-            && !flag::has(&one.flags, &Tag::WidthNotKnownWhenTimed)
+    let known = run.measurements.iter().all(|measurement| {
+        measurement.subgroup_width.map(Width::lanes) == Some(LANES)
+            && !flag::has(&measurement.flags, &Tag::WidthNotKnownWhenTimed)
     });
     hold(known, "the record does not have the fixed width", &shown)?;
     // A browser that takes the text and runs another width.
@@ -231,7 +231,8 @@ pub(super) fn catalogue_whole() -> Result<(), String> {
     let shown = browser.text("document.body.innerText")?;
     let run = record(&mut browser)?;
     let left_out = page.left_out.len();
-    let there: BTreeSet<&str> = run.measurements.iter().map(|one| one.kernel.as_str()).collect();
+    let there: BTreeSet<&str> =
+        run.measurements.iter().map(|measurement| measurement.kernel.as_str()).collect();
     let portable = catalogue().kernels().count();
     hold(
         there.len() + left_out >= portable,
@@ -267,7 +268,7 @@ pub(super) fn catalogue_whole() -> Result<(), String> {
         }
     }
     // JavaScript writes 1.0 as 1; a record of the page has the parameters that this program's have.
-    let real = run.measurements.iter().flat_map(|one| one.parameters.values());
+    let real = run.measurements.iter().flat_map(|measurement| measurement.parameters.values());
     let whole = real.filter(|value| matches!(value, Parameter::Real(real) if real.fract() == 0.0));
     hold(whole.count() > 0, "no real parameter is a whole number", "")?;
     hold(failed.is_empty(), &format!("refused or failed: {failed:#?}"), &shown)?;
@@ -543,8 +544,9 @@ pub(super) fn lost() -> Result<(), String> {
     measure(&mut browser, &with_worker(&usual.html, "", &large))?;
     let shown = browser.text("document.body.innerText")?;
     let run = record(&mut browser)?;
-    let counted = run.measurements.iter().all(|one| one.status == Status::Ok);
-    let kernels: BTreeSet<&str> = run.measurements.iter().map(|one| one.kernel.as_str()).collect();
+    let counted = run.measurements.iter().all(|measurement| measurement.status == Status::Ok);
+    let kernels: BTreeSet<&str> =
+        run.measurements.iter().map(|measurement| measurement.kernel.as_str()).collect();
     let all = kernels.len() == web::usual(catalogue()).len();
     hold(counted && all, &format!("{} kernels", kernels.len()), &shown)?;
     hold(shown.contains("and so is all that follows"), "no sentence", &shown)?;
@@ -552,7 +554,7 @@ pub(super) fn lost() -> Result<(), String> {
     let shown = browser.text("document.body.innerText")?;
     hold(shown.contains("It ended early: the device was lost"), "no sentence", &shown)?;
     let run = record(&mut browser)?;
-    let failed = run.measurements.iter().all(|one| one.status == Status::Failed);
+    let failed = run.measurements.iter().all(|measurement| measurement.status == Status::Failed);
     hold(failed && !run.measurements.is_empty(), "no record of what failed", &shown)?;
     // The browser gives no device after the first was lost.
     let gone = lost_if("number === 5");

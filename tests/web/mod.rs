@@ -150,13 +150,16 @@ fn whole() -> Result<(), String> {
 
 /// The page answers its own question with the record's figures, in words that it explains.
 fn answer(run: &Run, browser: &mut Browser) -> Result<(), String> {
-    let patterns = run.measurements.iter().filter(|one| one.kernel.starts_with("five_patterns/"));
+    let patterns = run
+        .measurements
+        .iter()
+        .filter(|measurement| measurement.kernel.starts_with("five_patterns/"));
     // Of the sizes of a launch the first is what was counted; a larger one was timed.
     let shares: BTreeMap<String, f64> = patterns
         .rev()
-        .map(|one| {
-            let key = format!("{} {:?}", one.kernel, one.parameters.get("form"));
-            (key, 1.0 - one.active_lanes_mean.unwrap_or_default() / f64::from(LANES))
+        .map(|measurement| {
+            let key = format!("{} {:?}", measurement.kernel, measurement.parameters.get("form"));
+            (key, 1.0 - measurement.active_lanes_mean.unwrap_or_default() / f64::from(LANES))
         })
         .collect();
     let mean = shares.values().sum::<f64>() / shares.len() as f64;
@@ -166,9 +169,11 @@ fn answer(run: &Run, browser: &mut Browser) -> Result<(), String> {
     hold(three == "3", "the answer has three sentences", &three)?;
     let told = browser.text("$('sentences').innerText + $('runs').innerText")?;
     let operations = |kernel: &str| {
-        let is_it = |one: &&Measurement| {
-            let form = one.parameters.get("form").map(ToString::to_string);
-            one.kernel == kernel && form.as_deref() == Some("sealed") && one.time.is_some()
+        let is_it = |measurement: &&Measurement| {
+            let form = measurement.parameters.get("form").map(ToString::to_string);
+            measurement.kernel == kernel
+                && form.as_deref() == Some("sealed")
+                && measurement.time.is_some()
         };
         let timed = run.measurements.iter().find(is_it);
         let timed = timed.ok_or_else(|| format!("{kernel} was not timed"))?;

@@ -60,8 +60,8 @@ pub(crate) fn verify(launch: &Launch, width: Width, budget: Budget) -> Option<Ve
         let (Some(after), before) = (&trial.after, &what_if.before[number]) else { continue };
         let dispatch = &plain.dispatches[number];
         let all = operations(dispatch, before);
-        let said = all - operations(dispatch, after) - i128::from(trial.added_operations);
-        if said * 100 < all || said == 0 {
+        let claimed = all - operations(dispatch, after) - i128::from(trial.added_operations);
+        if claimed * 100 < all || claimed == 0 {
             continue;
         }
         let lanes = |counts: &[BlockTotals]| counts.iter().map(|c| c.lanes.0).collect::<Vec<_>>();
@@ -72,13 +72,13 @@ pub(crate) fn verify(launch: &Launch, width: Width, budget: Budget) -> Option<Ve
             let counted = count(&edited, width);
             let blocks = &counted.dispatches[number].blocks;
             let rest = blocks.iter().map(|block| {
-                let own = block.lines.get(&own_line).copied().unwrap_or(0);
-                i128::from(block.operations - own) * i128::from(block.executions.0)
+                let added = block.lines.get(&own_line).copied().unwrap_or(0);
+                i128::from(block.operations - added) * i128::from(block.executions.0)
             });
             same &= counted.outputs == plain.outputs;
             all - rest.sum::<i128>()
         });
-        verified.push(Verified { trial, said, saved, same });
+        verified.push(Verified { trial, said: claimed, saved, same });
     }
     Some(verified)
 }
@@ -125,15 +125,15 @@ fn edit(launch: &Launch, number: usize, order: &[u64], size: u32) -> Option<(Lau
     let mut values = String::new();
     for argument in split(&source[open..close]) {
         let (builtin, name) = builtin(argument)?;
-        let of = |value: &str| format!("let {name} = {value}; ");
+        let binding = |value: &str| format!("let {name} = {value}; ");
         values += &match builtin {
-            "global_invocation_id" => of("ordered_group * ordered_size + ordered_local"),
-            "local_invocation_id" => of("ordered_local"),
-            "local_invocation_index" => of("ordered_index"),
-            "workgroup_id" => of("ordered_group"),
+            "global_invocation_id" => binding("ordered_group * ordered_size + ordered_local"),
+            "local_invocation_id" => binding("ordered_local"),
+            "local_invocation_index" => binding("ordered_index"),
+            "workgroup_id" => binding("ordered_group"),
             "num_workgroups" => {
                 let [x, y, z] = grid;
-                of(&format!("vec3u({x}u, {y}u, {z}u)"))
+                binding(&format!("vec3u({x}u, {y}u, {z}u)"))
             }
             _ => {
                 kept.push(argument.trim());
@@ -153,7 +153,7 @@ fn edit(launch: &Launch, number: usize, order: &[u64], size: u32) -> Option<(Lau
     let groups = u32::try_from(order.len()).ok()?.div_ceil(size);
     let folded = if groups > 65_535 { return None } else { [groups, 1, 1] };
     let place = format!("ordered_w.x * {size}u + ordered_l");
-    let own = format!(
+    let line = format!(
         "if {place} >= {count}u {{ return; }} let ordered_i = ordered_numbers[{place}]; \
          let ordered_size = vec3u({x}u, {y}u, {z}u); let ordered_index = ordered_i % {all}u; \
          let ordered_g = ordered_i / {all}u; \
@@ -169,12 +169,12 @@ fn edit(launch: &Launch, number: usize, order: &[u64], size: u32) -> Option<(Lau
         arguments.concat().join(", ")
     );
     // The guard is left out where all lanes have a number: in front of a barrier it must be.
-    let own = match u64::from(groups) * u64::from(size) == order.len() as u64 {
-        true => own.split_once("} ").map_or_else(|| own.clone(), |(_, rest)| rest.to_owned()),
-        false => own,
+    let line = match u64::from(groups) * u64::from(size) == order.len() as u64 {
+        true => line.split_once("} ").map_or_else(|| line.clone(), |(_, rest)| rest.to_owned()),
+        false => line,
     };
     let own_line = u32::try_from(head.lines().count() + 1).ok()?;
-    let text = format!("{head}\n{own}\n{}\n", &source[body..end]);
+    let text = format!("{head}\n{line}\n{}\n", &source[body..end]);
     let mut edited = launch.clone();
     edited.source = text;
     edited.buffers.push(Buffer {

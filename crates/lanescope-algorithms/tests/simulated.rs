@@ -155,8 +155,8 @@ impl Case {
             }
         }
         let order = self.order();
-        let expected = |of: &dyn Fn(usize) -> u32| -> Vec<u32> {
-            let words = order.iter().map(|index| of(*index));
+        let expected = |word: &dyn Fn(usize) -> u32| -> Vec<u32> {
+            let words = order.iter().map(|index| word(*index));
             words.chain(std::iter::repeat(UNTOUCHED)).take(words_of(n) as usize + GUARD).collect()
         };
         let keys = words(&buffers[&RadixMemory::KeysSorted]);
@@ -203,8 +203,8 @@ fn sorts_are_stable_and_right_at_every_width() {
         let told = std::panic::catch_unwind(|| case.check(&config(width, Schedule::InOrder)));
         if told.is_err() {
             let Case { key, bits, keys, payload, tuning } = &case;
-            let of = format!("{} {key:?}, bits {bits:?}, {payload}, {tuning:?}", keys.len());
-            wrong.push(format!("seed {seed}: {of}, {width} lanes"));
+            let settings = format!("{} {key:?}, bits {bits:?}, {payload}, {tuning:?}", keys.len());
+            wrong.push(format!("seed {seed}: {settings}, {width} lanes"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -282,9 +282,10 @@ fn partitions_by_runs_are_right_at_every_width() {
         assert_eq!(found(Memory::Permutation), order, "{name}");
         let inverse = found(Memory::Inverse);
         assert!((0..n).all(|place| inverse[order[place as usize] as usize] == place), "{name}");
-        let of = |word: &dyn Fn(u32) -> u32| order.iter().map(|i| word(*i)).collect::<Vec<u32>>();
-        assert_eq!(found(Memory::PayloadSorted), of(&|i| !i), "{name}");
-        assert_eq!(found(Memory::KeysSorted), of(&|i| ids[i as usize]), "{name}");
+        let sorted =
+            |word: &dyn Fn(u32) -> u32| order.iter().map(|i| word(*i)).collect::<Vec<u32>>();
+        assert_eq!(found(Memory::PayloadSorted), sorted(&|i| !i), "{name}");
+        assert_eq!(found(Memory::KeysSorted), sorted(&|i| ids[i as usize]), "{name}");
         let begins = (0..=classes).map(|c| ids.iter().filter(|id| **id < c).count() as u32);
         let offsets = words(&buffers[&Memory::Offsets]);
         assert_eq!(offsets, begins.collect::<Vec<u32>>(), "{name}");
