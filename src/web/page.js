@@ -31,13 +31,17 @@ const state = {
 
 // --- Parts of the page ---
 
-const number = (value, digits = 2) => (value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits));
-const percent = (part) => `${Math.round(100 * part)} %`;
-const change = (part) => (Math.round(100 * part) > 0 ? "+" : "") + percent(part).replace("-", "−");
+// Figures in lanescope's own forms: lanes with two digits, shares with one, ratios with four in all, times with three.
+const is_missing = (value) => value === null || value === undefined || Number.isNaN(value);
+const number = (value) => (is_missing(value) ? "–" : value.toFixed(2));
+const percent = (part) => `${(100 * part).toFixed(1)} %`;
+const change = (part) => (Math.round(1000 * part) > 0 ? "+" : "") + percent(part).replace("-", "−");
+const digits_before = (value, limits) => limits.filter((limit) => Math.abs(value) >= limit).length;
+const factor = (value) => (is_missing(value) ? "–" : `${value.toFixed(3 - digits_before(value, [10, 100, 1000]))}×`);
 function duration(ns) {
   if (ns === null) return "–";
   const [unit, by] = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]].findLast(([, by]) => ns >= by) ?? ["ns", 1];
-  return `${(ns / by).toPrecision(3)} ${unit}`;
+  return `${(ns / by).toFixed(2 - digits_before(ns / by, [10, 100]))} ${unit}`;
 }
 
 const family_of = (launch) => of_template(launch).kernel.split("/").slice(0, -1).join("/");
@@ -107,7 +111,7 @@ function waste(width) {
   const kernels = new Set(rows.map(([one]) => of_template(one.launch).kernel));
   return { rows, name: `${kernels.size} ${patterns.length ? "patterns of branching" : "kernels"}` };
 }
-// Of forms that show the same share, the first.
+// Of those whose shares are the same to a percent, as the forms of a kernel's are, the first.
 const most_of = (rows) => rows.reduce((a, b) => (Math.round(100 * b[1]) > Math.round(100 * a[1]) ? b : a));
 
 function waste_sentence(width) {
@@ -125,11 +129,11 @@ function cost_sentence(width) {
   const [most] = most_of(rows);
   const ratio = state.ratio(most);
   const title = title_of(most.launch);
-  const [value, low, high] = ratio.map((one) => number(one));
+  const [value, low, high] = ratio.map((one) => factor(one));
   const found = is_told_apart(ratio)
-    ? `${title} takes ${value} times its baseline's time (95 % interval: ${low} to ${high})`
-    : `The time of ${title} is not told apart from its baseline's: ${value} times (95 % interval: ${low} to ${high})`;
-  return `${found}; counts predict ${number(predicted_of(most))}.${state.noisy(most) ? " These times are noisy." : ""}`;
+    ? `${title} takes ${value} its baseline's time (95 % interval: ${low} to ${high})`
+    : `The time of ${title} is not told apart from its baseline's: ${value} (95 % interval: ${low} to ${high})`;
+  return `${found}; counts predict ${factor(predicted_of(most))}.${state.noisy(most) ? " These times are noisy." : ""}`;
 }
 
 function counts_sentence(width) {
@@ -159,13 +163,13 @@ function predicted_of(result) {
 
 // --- Table and charts ---
 
-const COLUMNS = ["kernel", "lanes active", "simulated", "time ratio", "predicted", "equal blocks", "output", "time", "n"];
+const COLUMNS = ["kernel", "active lanes", "simulated", "ratio", "predicted", "equal blocks", "output", "time", "n"];
 
 // A ratio with what is known of it.
 function ratio_text(result) {
   const ratio = state.ratio(result);
   if (!ratio) return "–";
-  const [value, low, high] = ratio.map((one) => number(one));
+  const [value, low, high] = ratio.map((one) => factor(one));
   return `${value} (${low} to ${high})${is_told_apart(ratio) ? "" : ", not told apart from 1"}${state.noisy(result) ? ", noisy" : ""}`;
 }
 
@@ -184,7 +188,7 @@ function cells(result) {
   const output = result.timed?.output === "mismatch" ? "mismatch" : result.output ?? "–";
   return [
     [short_title_of(result.launch)], [number(mean)], [number(simulated)],
-    [ratio_text(result)], [result.timed ? number(predicted_of(result)) : "–"],
+    [ratio_text(result)], [result.timed ? factor(predicted_of(result)) : "–"],
     !result.dispatches ? ["failed", "bad"] : compared ? [`${compared.equal} of ${compared.total}`, compared.different.length && launch.agrees ? "bad" : ""] : ["–"],
     [output, output === "mismatch" ? "bad" : ""], [launch.timed ? duration(state.median(result)) : "not timed"], [counted_n === timed_n ? counted_n : `${counted_n}, timed ${timed_n}`],
   ];
@@ -220,17 +224,17 @@ function table(width) {
 }
 
 // A row of bars of what was found, each with a mark where the simulator's counts put it, and its interval.
-function bars(heading, words, compared, rows, most) {
+function bars(heading, words, compared, rows, most, shown_as) {
   const [line, left, width] = [26, 165, 385];
-  const at = (value) => left + (width - left - 40) * Math.min(1, value / most);
-  const svg = element("svg", { viewBox: `0 0 ${width} ${rows.length * line + 8}`, role: "img", "aria-label": `${heading}. ${rows.map(([name, own, other, low, high]) => `${name}: ${number(own)}${low ? ` (${number(low)} to ${number(high)})` : ""}, ${compared} ${number(other)}`).join("; ")}` });
+  const at = (value) => left + (width - left - 48) * Math.min(1, value / most);
+  const svg = element("svg", { viewBox: `0 0 ${width} ${rows.length * line + 8}`, role: "img", "aria-label": `${heading}. ${rows.map(([name, own, other, low, high]) => `${name}: ${shown_as(own)}${low ? ` (${shown_as(low)} to ${shown_as(high)})` : ""}, ${compared} ${shown_as(other)}`).join("; ")}` });
   rows.forEach(([name, own, other, low, high], i) => {
     const y = 4 + i * line;
     svg.append(
       element("text", { x: 0, y: y + 15 }, name.length > 26 ? name.slice(0, 25) + "…" : name),
       element("rect", { class: "track", x: left, y: y + 3, width: at(most) - left, height: 16 }),
       element("rect", { class: "own", x: left, y: y + 3, width: Math.max(0, at(own) - left), height: 16 }),
-      element("text", { x: at(most) + 6, y: y + 15 }, number(own)),
+      element("text", { x: at(most) + 6, y: y + 15 }, shown_as(own)),
     );
     if (low) svg.append(element("line", { class: "interval", x1: at(low), x2: at(high), y1: y + 11, y2: y + 11 }));
     if (other !== null) svg.append(element("line", { class: "sim", x1: at(other), x2: at(other), y1: y, y2: y + 22 }));
@@ -268,9 +272,9 @@ function charts(width) {
       const expected = expected_of(one.launch, one.size, lanes);
       return [short_title_of(one.launch), work_of(one.launch, one.dispatches).mean ?? 0, expected ? work_of(one.launch, expected).mean : null];
     });
-    made.push(bars(`Lanes active of ${lanes}${of}`, "Bars: counted on the device. Marks: the simulator.", "simulated", means, lanes));
+    made.push(bars(`Lanes active of ${lanes}${of}`, "Bars: counted on the device. Marks: the simulator.", "simulated", means, lanes, number));
     const ratios = results.map((one) => [one, state.ratio(one)]).filter(([, ratio]) => ratio).map(([one, [value, low, high]]) => [short_title_of(one.launch), value, predicted_of(one), low, high]);
-    if (ratios.length) made.push(bars(`Time over the baseline's${of}`, "Bars: measured, with a line for the 95 % interval. Marks: predicted by counts.", "predicted", ratios, Math.max(...ratios.flatMap(([, a, b]) => [a, b ?? 0])) * 1.05));
+    if (ratios.length) made.push(bars(`Time over the baseline's${of}`, "Bars: measured, with a line for the 95 % interval. Marks: predicted by counts.", "predicted", ratios, Math.max(...ratios.flatMap(([, a, b]) => [a, b ?? 0])) * 1.05, factor));
   }
   const moved = drift(width);
   if (moved) made.push(moved);

@@ -424,35 +424,35 @@ pub(super) fn noise() -> Result<(), String> {
     };
     let firm = json!([2.0, 2.01, 1.99, 2.0, 2.02, 1.98, 2.0, 2.01, 2.0]);
     let told = show_times(&mut browser, &steady, &firm)?;
-    has(&told, 0, "2.00 (")?;
+    has(&told, 0, "2.000× (")?;
     lacks(&told, 0, "told apart")?;
     lacks(&told, 0, "noisy")?;
-    has(&told, 1, "branch_by_lane, sealed takes 2.00 times its baseline's time (95 % interval: ")?;
+    has(&told, 1, "branch_by_lane, sealed takes 2.000× its baseline's time (95 % interval: ")?;
     lacks(&told, 1, "noisy")?;
     has(&told, 2, "Time of uniform, sealed in 9 rounds")?;
-    has(&told, 2, "lowest −3 %, highest +8 %.")?;
+    has(&told, 2, "lowest −3.0 %, highest +8.0 %.")?;
     has(&told, 3, "time against the first round")?;
     has(&told, 3, "rounds 1 to 9")?;
     hold(told[4] == 2, "an interval is not drawn", &told.to_string())?;
     let unsure = json!([1.38, 0.9, 1.5, 0.95, 1.4, 0.97, 1.6, 1.38, 0.9]);
     let told = show_times(&mut browser, &steady, &unsure)?;
-    has(&told, 0, "1.38 (0.9")?;
+    has(&told, 0, "1.380× (0.9")?;
     has(&told, 0, "), not told apart from 1, noisy")?;
     has(
         &told,
         1,
-        "The time of branch_by_lane, sealed is not told apart from its baseline's: 1.38 ",
+        "The time of branch_by_lane, sealed is not told apart from its baseline's: 1.380× (",
     )?;
     has(&told, 1, "These times are noisy.")?;
     lacks(&told, 1, " takes ")?;
     // Few rounds are noise, too, and a link keeps all of it.
     let told = show_times(&mut browser, &json!([100, 100, 100]), &json!([2.0, 2.0, 2.0]))?;
-    has(&told, 0, "2.00 (2.00 to 2.00), noisy")?;
+    has(&told, 0, "2.000× (2.000× to 2.000×), noisy")?;
     let fragment = browser.text("to_link(state, $('page').textContent)")?;
     browser.show(&untimed, &format!("#{fragment}"))?;
     browser.wait_for("state.opened", RUN_MAX)?;
     let opened = browser.text("$('tables').innerText + $('sentences').innerText")?;
-    let kept = opened.contains("2.00 (2.00 to 2.00), noisy") && opened.contains("are noisy.");
+    let kept = opened.contains("2.000× (2.000× to 2.000×), noisy") && opened.contains("are noisy.");
     hold(kept, "a link leaves out what is not firm", &opened)
 }
 
