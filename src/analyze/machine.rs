@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::names::is_simulated;
 use super::parameters_text;
 use crate::mapping::sass;
 use crate::record::{
@@ -396,9 +397,10 @@ fn machine_row(run: &Run, measurement: &Measurement) -> Option<MachineRow> {
 
 /// The mean active lanes by the source, of a measurement or of the same launch on the simulator of its width.
 fn source_lanes(run: &Run, measurement: &Measurement) -> Option<f64> {
-    let id = format!("sim:{}", measurement.subgroup_width?);
+    measurement.subgroup_width?;
     let same = |other: &&Measurement| {
-        other.device == id
+        is_simulated(run, other)
+            && other.subgroup_width == measurement.subgroup_width
             && other.kernel == measurement.kernel
             && other.parameters == measurement.parameters
             && other.seed == measurement.seed

@@ -348,6 +348,7 @@ impl RunPlan<'_> {
             session: SessionOptions {
                 hardware_counters: self.options.hardware_counters
                     || (self.surveys && self.is_surveyed(device)),
+                memory: self.options.memory.filter(|_| device.back_end.watches_memory),
                 ..self.options
             },
             seeded: &|launch| {

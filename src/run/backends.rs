@@ -28,6 +28,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
         in_child: true,
         compiles_ahead: false,
+        watches_memory: false,
         environment: |_| Ok(Vec::new()),
         hardware: None,
         open: |place, options| {
@@ -48,6 +49,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
         in_child: true,
         compiles_ahead: true,
+        watches_memory: false,
         environment: |_| Ok(Vec::new()),
         hardware: Some(HardwareCounters {
             available: |place| cuda::collect::available(number("cuda", place)?),
@@ -63,7 +65,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
     },
     BackEnd {
-        prefix: "sim",
+        prefix: simulator::PREFIX,
         name: "the simulator",
         gives: simulator::GIVES,
         languages: &[KernelLanguage::Wgsl],
@@ -75,10 +77,12 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
         in_child: false,
         compiles_ahead: false,
+        watches_memory: true,
         environment: |_| Ok(Vec::new()),
         hardware: None,
         open: |place, options| {
-            let wrong = |why: Option<String>| no_device("sim", place, &why.unwrap_or_default());
+            let wrong =
+                |why: Option<String>| no_device(simulator::PREFIX, place, &why.unwrap_or_default());
             let runner = SimulatorRunner::new(width(place).map_err(wrong)?, options.steps_max);
             let runner = runner.strict(options.strict).operations_max(options.operations_max);
             Ok(Box::new(runner.memory_bytes_max(options.memory_bytes_max)))
@@ -100,6 +104,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
         in_child: true,
         compiles_ahead: false,
+        watches_memory: false,
         environment: radv::environment_of,
         hardware: None,
         open: radv::open,

@@ -37,8 +37,8 @@ pub struct SessionOptions {
     pub time_counting: bool,
     /// Whether to read hardware counters too, after timing.
     pub hardware_counters: bool,
-    /// Under which limits simulators watch memory too: what accesses cost in a model, and data races; `None` for
-    /// no watching.
+    /// Under which limits memory is watched too, on a simulator of the width at which the device ran: what accesses
+    /// cost in a model, and data races; `None` for no watching.
     pub memory: Option<Looks>,
 }
 
@@ -580,11 +580,9 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Watches a launch's memory, where that is asked for and the device is a simulator.
+    /// Watches a launch's memory, where that is asked for.
     fn watch_memory(&mut self, launch: &Launch, measurement: &mut Measurement) {
-        let Some(looks) = self.options.memory.filter(|_| self.device.is_simulator()) else {
-            return;
-        };
+        let Some(looks) = self.options.memory else { return };
         let Some(width) = measurement.subgroup_width.filter(|_| measurement.status == Status::Ok)
         else {
             return;

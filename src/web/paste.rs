@@ -24,7 +24,7 @@ use crate::run::measure::{Results, measurement, source};
 use crate::run::profile::made_up::find_made_up;
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::{ProfileError, ProfileRequest};
-use crate::run::simulator::SimulatorRunner;
+use crate::run::simulator::{self, SimulatorRunner};
 use crate::run::what_if::Budget;
 use crate::run::{Checked, CountRequest, Counted, CountedDispatch, Runner};
 use crate::units::{Executions, Lanes, Ratio, Width, grouped_text, text};
@@ -288,7 +288,7 @@ impl Shader {
 
     /// The number of the simulator's measurement at a width.
     fn find_simulated(&self, width: Width) -> Option<usize> {
-        let id = format!("sim:{width}");
+        let id = simulator::device_id(width);
         self.run.measurements.iter().position(|measurement| measurement.device == id)
     }
 
