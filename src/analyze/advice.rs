@@ -45,11 +45,14 @@ pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
 /// Gives the advice for every device of a profile, device by device.
 pub fn advice_of(profile: &Profile) -> Vec<Advice> {
     let mut list: Vec<Advice> = profile.devices.iter().flat_map(advice).collect();
+    let tried = profile.devices.iter().filter_map(|device| {
+        let width = device.column.width?;
+        Some((width, cards::Tried::on(device)?))
+    });
+    let tried: Vec<_> = tried.collect();
     for card in &mut list {
-        let shares = profile.devices.iter().filter_map(|device| {
-            let width = device.column.width?;
-            Some((width, cards::find_share_alone(device, card)?))
-        });
+        let shares =
+            tried.iter().filter_map(|(width, tried)| Some((*width, tried.find_share_alone(card)?)));
         card.at_widths = shares.collect();
         card.at_widths.sort_by_key(|(width, _)| *width);
         card.at_widths.dedup_by_key(|(width, _)| *width);

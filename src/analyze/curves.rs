@@ -321,10 +321,11 @@ fn spans_a_decade(figure: &FigureNote, series: &[CurveSeries]) -> bool {
 /// The curves of some launches, and those that are worked out.
 fn series_of(run: &Run, figure: &FigureNote, found: &[&Measurement]) -> Vec<CurveSeries> {
     let mut points = Points::new();
+    let by_width = figure.series.contains(WIDTH);
+    let several = found.windows(2).any(|pair| pair[0].device != pair[1].device);
     for (measurement, y) in values_of(figure, found) {
         if let Some((x, y)) = number(measurement, &figure.x).zip(y) {
-            let by_width = figure.series.contains(WIDTH);
-            let device = prefix(run, by_width, found, &measurement.device);
+            let device = prefix(run, several && !by_width, &measurement.device);
             let curve = curve_name(figure, measurement);
             let drawn = points.entry(format!("{device}{curve}")).or_default();
             drawn.points.insert(OrderedX(x / figure.x_unit), y);
@@ -471,14 +472,10 @@ fn number(measurement: &Measurement, name: &str) -> Option<f64> {
     measurement.parameters.get(name)?.number()
 }
 
-/// The device's part of a curve's name: empty if the figure has but one device, or names tell
+/// The device's part of a curve's name: empty unless it is `told`, as where the figure has but one device, or names tell
 /// widths, at which all devices count the same.
-fn prefix(run: &Run, by_width: bool, measurements: &[&Measurement], device: &str) -> String {
-    if by_width || measurements.iter().all(|measurement| measurement.device == device) {
-        String::new()
-    } else {
-        format!("{}: ", device_label(run, device))
-    }
+fn prefix(run: &Run, told: bool, device: &str) -> String {
+    if told { format!("{}: ", device_label(run, device)) } else { String::new() }
 }
 
 /// The median over the rounds of one measurement's time over another's, where they were sampled

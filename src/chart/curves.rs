@@ -239,14 +239,16 @@ pub(super) fn values_measured(table: &CurveTable) -> Vec<f64> {
     values
 }
 
-/// The parts of a curve that a line joins: it does not pass over a place where others were measured and this
+/// The parts of a curve that a line joins, where `measured_at` rises: it does not pass over a place where others were measured and this
 /// one was not.
 pub(super) fn split_at_gaps<'a>(
     series: &'a CurveSeries,
     measured_at: &[f64],
 ) -> impl Iterator<Item = &'a [(f64, f64)]> {
-    let missing_between =
-        |from: f64, to: f64| measured_at.iter().any(|x| *x > from.min(to) && *x < from.max(to));
+    let missing_between = |from: f64, to: f64| {
+        let behind = measured_at.partition_point(|x| *x <= from.min(to));
+        measured_at.get(behind).is_some_and(|x| *x < from.max(to))
+    };
     series.points.chunk_by(move |a, b| !series.measured || !missing_between(a.0, b.0))
 }
 

@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
+
 use super::machine_code::{counted_code, executed_code};
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
@@ -78,16 +80,12 @@ pub fn tables(run: &Run) -> Vec<(Section, Table)> {
 
 /// The rows of a device by family, since families share few parameters; those that have a baseline first.
 fn by_family(device: &DeviceSummary) -> Vec<DeviceSummary> {
-    let mut families: Vec<DeviceSummary> = Vec::new();
+    let mut families: IndexMap<&str, DeviceSummary> = IndexMap::new();
     for row in &device.rows {
-        let family = analyze::family(&row.kernel);
-        let known =
-            families.iter_mut().find(|table| analyze::family(&table.rows[0].kernel) == family);
-        match known {
-            Some(known) => known.rows.push(row.clone()),
-            None => families.push(DeviceSummary { rows: vec![row.clone()], ..device.clone() }),
-        }
+        let family = families.entry(analyze::family(&row.kernel));
+        family.or_insert_with(|| device.without_rows()).rows.push(row.clone());
     }
+    let mut families: Vec<DeviceSummary> = families.into_values().collect();
     families.sort_by_key(|family| family.rows.iter().all(|row| row.baseline.is_none()));
     families
 }

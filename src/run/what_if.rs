@@ -104,7 +104,7 @@ pub fn try_changes_showing(
     };
     let mut what_if = WhatIf { time_max_ns, ..WhatIf::default() };
     let clock = Stopwatch::start();
-    let mut spent = 0;
+    let (mut spent, mut kept) = (0, 0);
     for (number, program) in (0..).zip(programs.iter()) {
         let dispatched = simulator.arrange_dispatches(launch, number, &memory)?;
         let mut workshop = Workshop {
@@ -115,14 +115,14 @@ pub fn try_changes_showing(
             dispatched,
             budget: (budget, clock),
             spent,
-            kept: what_if.kept_counts(),
+            kept,
             added: 0,
             construct: None,
             found: WhatIf::default(),
             show: &mut *show,
         };
         memory = workshop.run(memory)?;
-        spent = workshop.spent;
+        (spent, kept) = (workshop.spent, workshop.kept);
         what_if.before.append(&mut workshop.found.before);
         what_if.trials.append(&mut workshop.found.trials);
         what_if.untried += workshop.found.untried;
@@ -159,7 +159,7 @@ struct Workshop<'a> {
     budget: (Budget, Stopwatch),
     /// Operations of subgroups in all runs so far.
     spent: u64,
-    /// Counts of blocks that are kept of the trials of other dispatches.
+    /// Counts of blocks that are kept of all trials so far.
     kept: usize,
     /// Operations that the last change takes besides its counts.
     added: u64,
@@ -204,7 +204,8 @@ impl Workshop<'_> {
             (!followed, Refused::Invocations),
         ];
         let refused = refused.into_iter().find_map(|(holds, why)| holds.then_some(why));
-        let causes = causes::find_causes(self.program, &outcome, self.dispatched.width);
+        let (program, flows) = (self.program, self.program.flows());
+        let causes = causes::find_causes(program, &flows, &outcome, self.dispatched.width);
         let total = causes::operations(self.program, &totals(&outcome));
         let mut worth: Vec<&Cause> =
             causes.iter().filter(|cause| cause.bound * 100 >= total && total > 0).collect();
@@ -224,7 +225,7 @@ impl Workshop<'_> {
                 continue;
             }
             self.construct = Some(cause.construct);
-            if let Some(predicated) = causes::predicate(self.program, cause, &outcome) {
+            if let Some(predicated) = causes::predicate((program, &flows), cause, &outcome) {
                 self.push(Change::Predicate, cause.line, Some(predicated), None);
             }
             self.order(cause, refused, &history, &mut orders, (&before, &after))?;
@@ -291,8 +292,7 @@ impl Workshop<'_> {
 
     /// Whether as many counts are kept as may be.
     fn is_full(&self) -> bool {
-        let kept = self.kept + self.found.kept_counts();
-        self.budget.0 != Budget::Everything && kept >= KEPT_COUNTS_MAX
+        self.budget.0 != Budget::Everything && self.kept >= KEPT_COUNTS_MAX
     }
 
     fn is_over(&self) -> bool {
@@ -363,6 +363,7 @@ impl Workshop<'_> {
             refused,
         };
         (self.show)(&trial, arrangement);
+        self.kept += trial.after.as_ref().map_or(0, Vec::len);
         self.found.trials.push(trial);
     }
 

@@ -3,7 +3,7 @@
 //! Input: one device's part of a profile, with its trials. Output: [`Advice`], and sentences about the other
 //! trials. How the claims are shared out says [`super`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Advice, GAIN_SHARE_MIN, Rule};
 use crate::analyze::counts::ratio;
@@ -68,6 +68,7 @@ fn operations(dispatch: &Dispatch, counts: &[BlockTotals]) -> u128 {
 /// Joins the trials of each change at each line.
 fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<'a>> {
     let mut all: Vec<Candidate<'a>> = Vec::new();
+    let mut known: HashMap<_, Vec<usize>> = HashMap::new();
     for trial in &what_if.trials {
         let number = usize::try_from(trial.dispatch).unwrap_or(usize::MAX);
         let (Some(after), Some(before), Some(dispatch)) =
@@ -77,13 +78,6 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
         };
         let rule = Rule::from(trial.change);
         let entered_at = trial.construct.and_then(|number| find_entry(dispatch, number));
-        // Of several on one line each is a change of its own.
-        let same = |candidate: &&mut Candidate| {
-            !candidate.dispatches.contains(&number)
-                && (candidate.rule, candidate.line, candidate.file, candidate.within)
-                    == (rule, trial.line, &*trial.file, trial.within_workgroup)
-                && candidate.entered_at == entered_at
-        };
         let (change, file, line) = (trial.change, &*trial.file, trial.line);
         let (within, saved) = (trial.within_workgroup, BTreeMap::new());
         let (dispatches, inside, added) = (BTreeSet::new(), 0, 0);
@@ -100,10 +94,14 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             saved,
             same: vec![],
         };
-        let at = match all.iter_mut().position(|candidate| same(&candidate)) {
+        let alike = known.entry((rule, line, file, within, entered_at)).or_default();
+        // Of several on one line each is a change of its own.
+        let mut places = alike.iter().copied();
+        let at = match places.find(|at| !all[*at].dispatches.contains(&number)) {
             Some(at) => at,
             None => {
                 all.push(fresh);
+                alike.push(all.len() - 1);
                 all.len() - 1
             }
         };
@@ -147,9 +145,11 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     open.retain(|candidate| worth(candidate.alone()).is_some());
     let mut claimed: BTreeMap<BlockPlace, i128> = BTreeMap::new();
     let mut cards: Vec<(Candidate<'_>, i128)> = Vec::new();
+    // What each saves beyond what is claimed: that changes with a card alone.
+    let mut beyond: Vec<i128> = open.iter().map(|candidate| candidate.beyond(&claimed)).collect();
     while !open.is_empty() {
-        let best = open.remove(find_best(&open, &claimed));
-        let unclaimed = best.beyond(&claimed);
+        let place = find_best(&open, &beyond);
+        let (best, unclaimed) = (open.remove(place), beyond.remove(place));
         if worth(unclaimed).is_none() {
             let overlap = |(card, _): &&mut (Candidate<'_>, i128)| {
                 card.saved.keys().any(|place| best.saved.contains_key(place))
@@ -164,6 +164,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
             *claim = (*claim).max(*saved);
         }
         cards.push((best, unclaimed));
+        beyond = open.iter().map(|candidate| candidate.beyond(&claimed)).collect();
     }
     let places: Vec<_> = cards.iter().map(|(card, _)| (card.rule, card.file, card.line)).collect();
     let card = |(candidate, unclaimed): (Candidate<'_>, i128)| {
@@ -193,11 +194,10 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     cards.into_iter().map(card).collect()
 }
 
-/// The candidate that saves most beyond what is claimed. Of those that save as much within a fiftieth, the one
+/// The candidate that saves most `beyond` what is claimed. Of those that save as much within a fiftieth, the one
 /// inside whose branch or loop most is saved, since others only go with it; of equal ones the first that was tried,
 /// whose lines have most idle lanes.
-fn find_best(open: &[Candidate<'_>], claimed: &BTreeMap<BlockPlace, i128>) -> usize {
-    let beyond: Vec<i128> = open.iter().map(|candidate| candidate.beyond(claimed)).collect();
+fn find_best(open: &[Candidate<'_>], beyond: &[i128]) -> usize {
     let most = beyond.iter().copied().max().unwrap_or(0);
     let alike = |at: &usize| beyond[*at] * 50 >= most * 49;
     (0..open.len()).rev().filter(alike).max_by_key(|&at| open[at].inside).unwrap_or(0)
@@ -291,23 +291,40 @@ fn lines(numbers: &[u32]) -> String {
     }
 }
 
-/// What the change of a card saves alone on a device, as part of all subgroup operations; `None` if it
-/// was not tried there.
-pub(super) fn find_share_alone(device: &DeviceProfile, card: &Advice) -> Option<Ratio> {
-    let what_if = device.what_if.as_ref()?;
-    let candidates = candidates(device, what_if);
-    let candidate = candidates.iter().find(|candidate| {
-        // Another size of workgroups is another change.
-        let is_other_size = matches!(
-            (candidate.change, card.change),
-            (Change::WorkgroupSize { to, .. }, Some(Change::WorkgroupSize { to: other, .. })) if to != other
-        );
-        let is_same_place =
-            card.entered_at.is_none_or(|entered_at| candidate.entered_at == Some(entered_at));
-        (candidate.rule, candidate.line) == (card.rule, card.line) && is_same_place && !is_other_size
-    })?;
-    let saved = u128::try_from(candidate.alone()).unwrap_or(0);
-    ratio(saved, total(device, what_if)).map(Ratio)
+/// What each change that was tried on a device saves alone.
+pub(super) struct Tried<'a> {
+    /// By the line of the change.
+    candidates: BTreeMap<u32, Vec<Candidate<'a>>>,
+    /// Subgroup operations of the launch as it is.
+    total: u128,
+}
+
+impl<'a> Tried<'a> {
+    /// `None` where nothing was tried.
+    pub(super) fn on(device: &'a DeviceProfile) -> Option<Self> {
+        let what_if = device.what_if.as_ref()?;
+        let mut by_line: BTreeMap<u32, Vec<Candidate<'a>>> = BTreeMap::new();
+        for candidate in candidates(device, what_if) {
+            by_line.entry(candidate.line).or_default().push(candidate);
+        }
+        Some(Self { candidates: by_line, total: total(device, what_if) })
+    }
+
+    /// What the change of a card saves, as part of all subgroup operations; `None` if it was not tried here.
+    pub(super) fn find_share_alone(&self, card: &Advice) -> Option<Ratio> {
+        let candidate = self.candidates.get(&card.line)?.iter().find(|candidate| {
+            // Another size of workgroups is another change.
+            let is_other_size = matches!(
+                (candidate.change, card.change),
+                (Change::WorkgroupSize { to, .. }, Some(Change::WorkgroupSize { to: other, .. })) if to != other
+            );
+            let is_same_place =
+                card.entered_at.is_none_or(|entered_at| candidate.entered_at == Some(entered_at));
+            candidate.rule == card.rule && is_same_place && !is_other_size
+        })?;
+        let saved = u128::try_from(candidate.alone()).unwrap_or(0);
+        ratio(saved, self.total).map(Ratio)
+    }
 }
 
 /// What else was tried on a device, or could not be, a sentence each.

@@ -3,6 +3,8 @@
 //! Input: one device's part of a profile. Output: [`Advice`] with what the model of memory says in
 //! place of operations that were saved: nothing of it was tried, and it is no machine's time.
 
+use indexmap::IndexMap;
+
 use super::{Advice, Rule};
 use crate::analyze::counts::ratio;
 use crate::analyze::memory::{MemoryRow, MemoryView, Over, memory_view};
@@ -123,19 +125,17 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     let mut cards: Vec<(f64, Advice)> = Vec::new();
     for kind in &KINDS {
         let all: u128 = view.rows.iter().filter_map(kind.of).map(|o| u128::from(o.taken)).sum();
-        let mut found: Vec<OnLine<'_>> = Vec::new();
+        let mut found: IndexMap<u32, OnLine<'_>> = IndexMap::new();
         for row in &view.rows {
             let costly = (kind.of)(row).filter(|over| over.ratio >= kind.ratio_min);
             // What follows the order of workgroups is one schedule's figure.
             let Some(over) = costly.filter(|_| !one_schedule.contains(&row.line)) else { continue };
-            match found.iter_mut().find(|place| place.line == row.line) {
-                Some(place) => place.accesses.push((row, over)),
-                None => found.push(OnLine { line: row.line, accesses: vec![(row, over)] }),
-            }
+            let fresh = || OnLine { line: row.line, accesses: Vec::new() };
+            found.entry(row.line).or_insert_with(fresh).accesses.push((row, over));
         }
         let share = |place: &OnLine<'_>| ratio(place.excess().into(), all).unwrap_or(0.0);
-        found.retain(|place| share(place) >= SHARE_MIN);
-        cards.extend(found.iter().map(|place| (share(place), card(device, width, kind, place))));
+        found.retain(|_, place| share(place) >= SHARE_MIN);
+        cards.extend(found.values().map(|place| (share(place), card(device, width, kind, place))));
     }
     let waited = view.waited.map_or(0.0, |waited| waited.0);
     cards.extend(wait(device, width, &view).map(|card| (waited, card)));

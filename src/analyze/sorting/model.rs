@@ -187,13 +187,14 @@ fn width_exponent(width: Width) -> i32 {
 /// Makes the model's row of every kernel with a baseline that is another.
 pub fn model(run: &Run) -> Vec<ModelRow> {
     let pairs = pairs(run).into_iter();
+    let usual = Usual::from_run(run);
     pairs
         .filter(|(kernel, baseline)| kernel.kernel != baseline.kernel)
-        .map(|(kernel, baseline)| row(run, kernel, baseline))
+        .map(|(kernel, baseline)| row(run, &usual, kernel, baseline))
         .collect()
 }
 
-fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
+fn row(run: &Run, usual: &Usual<'_>, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
     let found = device(run, &kernel.device);
     // What was not counted has no width of its own.
     let width = kernel.subgroup_width.or(found.and_then(|device| device.subgroup_width_run));
@@ -235,7 +236,7 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
         remainder: time.zip(predicted.or(counted)).map(|(time, ns)| Nanoseconds(time.0 - ns)),
         bytes,
         copy_rate: time.zip(rate).and_then(moved),
-        unusual: Usual::from_run(run).count(&kernel.parameters),
+        unusual: usual.count(&kernel.parameters),
         dispatches: kernel.dispatches.iter().filter(|dispatch| !dispatch.setup).count(),
         sorting: sorting(run, kernel),
     }

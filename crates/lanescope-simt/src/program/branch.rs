@@ -52,7 +52,7 @@ pub struct Enclosure {
 }
 
 /// A part of a construct.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BranchPart {
     /// What lanes run for which an `if`'s condition is true.
     IfAccept,
