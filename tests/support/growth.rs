@@ -129,6 +129,12 @@ fn chain(n: usize) -> String {
     format!("{OUTPUT}{all}{MAIN}o[id.x] = f{}(id.x);\n}}", n.max(1) - 1)
 }
 
+/// The least and the largest sizes of launch files and records; a record of so many bins is refused.
+pub(crate) const PARAMETERS: [usize; 2] = [64, 1024];
+pub(crate) const DISPATCHES: [usize; 2] = [128, 4096];
+pub(crate) const MEASUREMENTS: [usize; 2] = [125, 4000];
+pub(crate) const BINS: [usize; 2] = [6250, 100_000];
+
 /// A shader for launch files.
 pub(crate) const LAUNCHED: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
 override K: u32 = 1;
