@@ -4,7 +4,7 @@
 //! was wrong, or whose compiler removed the work gives none; nor do counts of another rule than today's, which limits of
 //! the ledger do not speak of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::ledger::{Check, Quantity, Scope, ScopeWord, Verified};
 use super::selector::{Selector, WIDTH, same};
@@ -405,6 +405,62 @@ fn machine(measurement: &Measurement, what: &Quantity) -> Option<f64> {
         }
         _ => None,
     }
+}
+
+/// Points by what others of the same record, device and width share with them, to be found however many there are.
+pub(super) struct PointsBeside<'a> {
+    points: &'a [Point],
+    /// Places in `points` by the names of parameters.
+    named: BTreeMap<Vec<&'a str>, Vec<usize>>,
+    /// The same by the names that are compared of them, and by what these points have to share.
+    compared: BTreeMap<[Vec<&'a str>; 2], HashMap<String, Vec<usize>>>,
+}
+
+impl<'a> PointsBeside<'a> {
+    pub(super) fn new(points: &'a [Point]) -> Self {
+        let mut named: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
+        for (place, point) in points.iter().enumerate() {
+            let names = point.parameters.keys().map(String::as_str).collect();
+            named.entry(names).or_default().push(place);
+        }
+        Self { points, named, compared: BTreeMap::new() }
+    }
+
+    /// The places of those that agree with a point in every parameter that both have, but for those that are `fixed`.
+    pub(super) fn find(&mut self, point: &Point, fixed: &dyn Fn(&str) -> bool) -> Vec<usize> {
+        let Self { points, named, compared } = self;
+        let mut found: Vec<usize> = Vec::new();
+        for (names, places) in &*named {
+            let is_compared = |name: &&'a str| !fixed(name) && point.parameters.contains_key(*name);
+            let shared: Vec<&'a str> = names.iter().copied().filter(is_compared).collect();
+            let key = shared_key(point, &shared);
+            let by_key =
+                compared.entry([names.clone(), shared]).or_insert_with_key(|[_, shared]| {
+                    let mut by_key: HashMap<String, Vec<usize>> = HashMap::new();
+                    for place in places {
+                        by_key.entry(shared_key(&points[*place], shared)).or_default().push(*place);
+                    }
+                    by_key
+                });
+            found.extend(by_key.get(&key).into_iter().flatten());
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+/// A text that points share which agree in their record, device, width and these parameters.
+fn shared_key(point: &Point, names: &[&str]) -> String {
+    let Point { record, device_id, width, parameters, .. } = point;
+    let mut key = format!("{record:?} {device_id:?} {width:?}");
+    for value in names.iter().filter_map(|name| parameters.get(*name)) {
+        // Whole or real, a number is the same; so are the two zeros.
+        match value.number() {
+            Some(number) => key += &format!(" {}", number + 0.0),
+            None => key += &format!(" {:?}", value.to_string()),
+        }
+    }
+    key
 }
 
 /// The points that differ in a parameter alone, line by line, by the parameter.

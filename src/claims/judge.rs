@@ -4,7 +4,7 @@
 
 use super::condition::{condition, place};
 use super::evidence::{
-    FactTable, Point, Record, count_of_other_rules, find_verified, names, points,
+    FactTable, Point, PointsBeside, Record, count_of_other_rules, find_verified, names, points,
 };
 use super::ledger::{
     Arithmetic, Check, Claim, Fact, Goes, OccupancyCheck, OccupancyFigure, Order, Quantity,
@@ -580,18 +580,12 @@ fn ratio_limits(check: &RatioCheck, names: &Names) -> Option<Limits> {
 /// Each point over those of the same record and device that agree in every parameter that both have, but for those
 /// that both selectors fix.
 fn ratios(above: Vec<Point>, below: &[Point], selectors: (&Selector, &Selector)) -> Vec<Point> {
-    let joined = |a: &Point, b: &Point| {
-        a.record == b.record
-            && a.device_id == b.device_id
-            && a.width == b.width
-            && a.parameters.iter().all(|(name, value)| {
-                let fixed = selectors.0.fixes(name) && selectors.1.fixes(name);
-                fixed || b.parameters.get(name).is_none_or(|other| same(value, other))
-            })
-    };
+    let fixed = |name: &str| selectors.0.fixes(name) && selectors.1.fixes(name);
+    let mut beside = PointsBeside::new(below);
     let mut found = Vec::new();
     for a in above {
-        for b in below.iter().filter(|b| joined(&a, b) && b.low > 0.0) {
+        let joined = beside.find(&a, &fixed).into_iter().map(|place| &below[place]);
+        for b in joined.filter(|b| b.low > 0.0) {
             let mut joined = a.clone();
             joined.value = a.value / b.value;
             joined.low = a.low / b.high;
