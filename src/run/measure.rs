@@ -165,6 +165,11 @@ fn name_arms(
         if let (Some(code), Some((arms, near))) = (&mut dispatch_run.machine_code, found) {
             (code.arms, code.near) = (arms, near);
         }
+        // As whoever reads the record will have them.
+        let arms = sass::arms_anew(dispatch_run);
+        if let (Some(code), Some(arms)) = (&mut dispatch_run.machine_code, arms) {
+            code.arms = arms;
+        }
     }
     Ok(())
 }
