@@ -156,7 +156,8 @@ impl Case {
         let edited = self.edited(&launch);
         let after = profile(&edited.launch, width);
         let after = &profiles(&after).remove(0).devices[0];
-        let verified = verify(&launch, width, Budget::Everything).unwrap_or_default();
+        let verified = verify(&launch, width, Budget::Everything);
+        let verified = verified.unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let check = |kept: &fn(&Trial) -> bool| {
             let mut what_if = trials.clone();
             what_if.trials.retain(kept);

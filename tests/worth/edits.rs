@@ -13,7 +13,7 @@ use lanescope::record::{BlockTotals, Change, Dispatch, Method, Trial};
 use lanescope::run::measure::{Results, measurement};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::what_if::{Budget, try_changes_showing};
-use lanescope::run::{CountRequest, Runner as _};
+use lanescope::run::{CountRequest, RunError, Runner as _};
 use lanescope::simulate::Arrangement;
 use lanescope::units::Width;
 
@@ -41,18 +41,26 @@ impl Verified {
 /// What a trial was, as it is shown.
 type Shown = (Trial, Option<(Vec<u64>, u32)>);
 
-/// Tries all changes of a launch within a budget, and makes the edits of those that save enough. Nothing
-/// where the launch is too large for the budget.
+/// Tries all changes of a launch within a budget, and makes the edits of those that save enough.
+///
+/// # Errors
+///
+/// As [`try_changes_showing`]: of a launch that is too large for the budget it is
+/// [`Unsupported`](lanescope::record::RunErrorKind::Unsupported).
 ///
 /// # Panics
 ///
-/// Where the simulator refuses the launch or an edit.
-pub(crate) fn verify(launch: &Launch, width: Width, budget: Budget) -> Option<Vec<Verified>> {
+/// Where the simulator counts the launch in trials and not as it is, or refuses an edit.
+pub(crate) fn verify(
+    launch: &Launch,
+    width: Width,
+    budget: Budget,
+) -> Result<Vec<Verified>, RunError> {
     let mut shown: Vec<Shown> = Vec::new();
     let mut show = |trial: &Trial, arrangement: Option<&Arrangement>| {
         shown.push((trial.clone(), arrangement.map(|a| (a.order().to_vec(), a.workgroup()))));
     };
-    let what_if = try_changes_showing(launch, width, STEPS_MAX, budget, &mut show).ok()?;
+    let what_if = try_changes_showing(launch, width, STEPS_MAX, budget, &mut show)?;
     let plain = count(launch, width);
     let mut verified = Vec::new();
     for (trial, order) in shown {
@@ -80,7 +88,7 @@ pub(crate) fn verify(launch: &Launch, width: Width, budget: Budget) -> Option<Ve
         });
         verified.push(Verified { trial, said: claimed, saved, same });
     }
-    Some(verified)
+    Ok(verified)
 }
 
 /// Counts of a launch.

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use crate::support::agreement::{launch, program as random_program};
 use crate::support::program;
 use crate::support::random_program::Options;
-use cases::Case;
+use cases::{Case, Checked};
 
 /// Random programs that are tried.
 const PROGRAMS: u64 = 60;
@@ -92,10 +92,12 @@ fn all_cases() -> Vec<Case> {
 fn causes_are_named() {
     let all = all_cases();
     assert_eq!(all.len(), 60);
+    let checked: Vec<Checked> =
+        all.par_iter().map(|case| case.check(width(), &[|_| true]).remove(0)).collect();
     let missed: Vec<String> = all
-        .par_iter()
-        .filter_map(|case| {
-            let found = case.check(width(), &[|_| true]).remove(0);
+        .iter()
+        .zip(&checked)
+        .filter_map(|(case, found)| {
             let other = OTHER_EDITS.contains(&&*case.name);
             let by_hand = i128::from(found.by_hand) == i128::from(found.said);
             let missed = !found.names(case.line) || !found.is_within(WITHIN) || by_hand == other;
@@ -107,6 +109,30 @@ fn causes_are_named() {
     let other: Vec<&String> = missed.iter().filter(known).collect();
     assert!(other.is_empty(), "{other:#?}");
     assert_eq!(missed.len(), MISSED.len(), "a miss that is none any more: {missed:#?}");
+    committed_rows_are_these(&all, &checked);
+}
+
+/// The rows that the page of findings is made of are what was just found.
+fn committed_rows_are_these(all: &[Case], checked: &[Checked]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/other/lab/worth.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let written: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let written = written["causes"]["rows"].as_array().unwrap();
+    assert_eq!(written.len(), all.len(), "worth.json is stale: run `lab worth`");
+    for ((case, found), row) in all.iter().zip(checked).zip(written) {
+        let expected = serde_json::json!({
+            "shader": case.name,
+            "cause": case.rule,
+            "line": case.line,
+            "first": found.first.map(|(rule, _)| rule.name()),
+            "first_line": found.first.map(|(_, line)| line),
+            "said": found.said,
+            "saved": found.saved,
+            "by_hand": found.by_hand,
+            "before": found.before,
+        });
+        assert_eq!(*row, expected, "worth.json is stale: run `lab worth`");
+    }
 }
 
 fn no_card_overstates() {
