@@ -358,8 +358,19 @@ fn card_text(row: &Advice, look: Look) -> String {
         .filter(|(width, _)| *width != row.width)
         .map(|(width, share)| format!("; {} at {width} lanes", text::percent(*share)))
         .collect();
+    let modelled_at: Vec<String> = row
+        .modelled_at
+        .iter()
+        .map(|(width, words)| match words {
+            Some(words) => format!("; at {width} lanes {words}"),
+            None => format!("; at {width} lanes no card"),
+        })
+        .collect();
     let saved = match row.saved_alone {
-        0 => row.modelled.as_ref().map_or_else(String::new, |words| format!(": {words}")),
+        0 => row
+            .modelled
+            .as_ref()
+            .map_or_else(String::new, |words| format!(": {words}{}", modelled_at.concat())),
         _ => format!(
             " saves {} subgroup operations ({}{})",
             grouped_text(row.saved_operations),

@@ -47,6 +47,17 @@ pub fn outputs_shown(
         .collect()
 }
 
+/// The line on which the size of a program's workgroups stands; where the text has none, as SPIR-V's, that of the
+/// entry point's first block.
+pub(super) fn size_line(program: &Program) -> u32 {
+    let name = &program.entry_point().name;
+    if let Some(line) = program.text().workgroup_size_line(name) {
+        return line;
+    }
+    let first = program.blocks().iter().find(|block| block.function == *name);
+    first.map_or(1, |block| block.location.line)
+}
+
 /// The three counts of an indirect dispatch that `buffer`, with the content `bytes`, holds at a byte.
 ///
 /// # Errors

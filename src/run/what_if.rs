@@ -1,4 +1,5 @@
-//! What would have come out, had the launch been another: tried on the simulator, not estimated.
+//! What would have come out, had the launch been another: tried on the simulator, not estimated, but for `select`,
+//! which is worked out.
 //!
 //! Input: a launch, a width, a limit of time. Output: [`WhatIf`]: for each change that could save
 //! anything, the counts of the changed dispatch on the same data, or why it could not be tried. It
@@ -16,8 +17,16 @@
 //! A branch in a loop's body is tried as if the body were split there ([`Postponed`](crate::simulate::Postponed)): lanes
 //! come to it in iterations of their own, and take it together.
 //!
-//! Besides: workgroups of another size, where the size is no multiple of the width; fewer workgroups,
-//! where the last ones return at once; both arms of a short branch for all lanes.
+//! Besides: workgroups of another size, where the size is no multiple of the width (other multiples in one dimension
+//! put the same invocations into the same subgroups, so that none saves anything); fewer workgroups, where the last
+//! ones return at once.
+//!
+//! # What is worked out
+//!
+//! Both arms of a short branch for all lanes (`select`) is not run, since the program would be another. Its counts follow
+//! from those of the first run: each arm is executed by every subgroup that reaches the branch, with all lanes that
+//! reach it. No arm had more executions before, so that `select` saves no subgroup operation: it never has a card, and
+//! a remark says so. What a machine saves by it is the branch itself, which counts 0.
 
 mod causes;
 mod history;
@@ -28,7 +37,7 @@ use causes::{Cause, totals};
 use history::History;
 
 use super::clock::Stopwatch;
-use super::launched::programs;
+use super::launched::{programs, size_line};
 use super::simulator::{Changed, Dispatched, SimulatorRunner};
 use super::{RunError, RunErrorKind};
 use crate::kernel::Launch;
@@ -419,7 +428,7 @@ impl Workshop<'_> {
         if (x * y * z).is_multiple_of(width) {
             return Ok(());
         }
-        let line = causes::size_line(self.program);
+        let line = size_line(self.program);
         let place = fixed.contains(&Fixed::Workgroup);
         let count = fixed.contains(&Fixed::WorkgroupCount);
         let refused = refused

@@ -31,6 +31,7 @@ pub(super) fn find_divergent_barriers(device: &DeviceProfile, width: Width) -> V
                     gain_share: Ratio(0.0),
                     saved_alone: 0,
                     modelled: None,
+                    modelled_at: Vec::new(),
                     sentence:
                         "Not every invocation of a workgroup reaches this barrier, which WGSL \
                                forbids."

@@ -142,7 +142,11 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
         share.filter(|share| *share >= GAIN_SHARE_MIN.0)
     };
     let mut open = candidates(device, what_if);
-    open.retain(|candidate| worth(candidate.alone()).is_some());
+    // What follows the order of workgroups is one schedule's figure.
+    let one_schedule = device.schedule_lines();
+    open.retain(|candidate| {
+        worth(candidate.alone()).is_some() && !one_schedule.contains(&candidate.line)
+    });
     let mut claimed: BTreeMap<BlockPlace, i128> = BTreeMap::new();
     let mut cards: Vec<(Candidate<'_>, i128)> = Vec::new();
     // What each saves beyond what is claimed: that changes with a card alone.
@@ -184,10 +188,12 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
             gain_share: Ratio(ratio(unclaimed, total).unwrap_or(0.0)),
             saved_alone: alone,
             modelled: None,
+            modelled_at: Vec::new(),
             sentence: sentence(candidate.change, candidate.within)
                 + &which(candidate.line, entered_at),
             entered_at,
-            reason: reason(&candidate, width, (total, unclaimed, alone)),
+            reason: reason(&candidate, width, (total, unclaimed, alone))
+                + &refused_here(&candidate, what_if),
             at_widths: Vec::new(),
         }
     };
@@ -277,6 +283,22 @@ fn reason(
         );
     }
     text
+}
+
+/// Why other changes at a card's line have no card, a sentence each: they were not tried, or do not count.
+fn refused_here(candidate: &Candidate<'_>, what_if: &WhatIf) -> String {
+    let mut told: BTreeSet<(Rule, Refused)> = BTreeSet::new();
+    for trial in &what_if.trials {
+        let rule = Rule::from(trial.change);
+        let is_here = trial.line == candidate.line && trial.file == candidate.file;
+        if let Some(why) = trial.refused.filter(|_| is_here && rule != candidate.rule) {
+            told.insert((rule, why));
+        }
+    }
+    let sentence = |(rule, why): &(Rule, Refused)| {
+        format!(" There is no card for {} here: {}", rule.name(), why_refused(*why))
+    };
+    told.iter().map(sentence).collect()
 }
 
 /// `line 4`, or `lines 4 and 9`.
@@ -405,7 +427,7 @@ pub fn looked_at(device: &DeviceProfile) -> String {
 }
 
 /// Why a change was not tried, or does not count, as the end of a sentence that begins with lines.
-fn why_refused(why: Refused) -> &'static str {
+pub(super) fn why_refused(why: Refused) -> &'static str {
     match why {
         Refused::Barriers => {
             "lanes part, but invocations cannot change places: barriers tie them to their workgroup."

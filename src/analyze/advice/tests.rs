@@ -5,7 +5,7 @@ use super::*;
 use crate::analyze::profiles;
 use crate::fixtures::{DEMO, profiled, random_words, simulated};
 use crate::kernel::Fill;
-use crate::record::{Change, Flag, Run, Tag, WhatIf};
+use crate::record::{Block, BlockTotals, Change, Flag, Run, Tag, WhatIf};
 use crate::units::Nanoseconds;
 
 /// A shader of the trial.
@@ -176,8 +176,9 @@ fn two_lines_that_part_the_same_lanes_are_one_card() {
 #[test]
 fn a_short_branch_gains_nothing_from_select() {
     let run = profiled(trial("short"), 4096, None, &[32]);
-    let cards = advice_in(&run);
-    assert!(cards.iter().all(|card| card.rule != Rule::Select), "{cards:#?}");
+    let worked_out: u128 =
+        predicated(&run).iter().map(|(block, after)| weighted(block.operations, *after).0).sum();
+    assert!(worked_out >= operations(&run), "both arms of all lanes are no less");
     assert!(
         remarks_in(&run).contains("`select` in place of the short branch"),
         "{}",
@@ -185,27 +186,94 @@ fn a_short_branch_gains_nothing_from_select() {
     );
 }
 
+/// The blocks with the counts that are worked out for `select` at the only short branch.
+fn predicated(run: &Run) -> Vec<(Block, BlockTotals)> {
+    let what_if = run.measurements[0].what_if.as_ref().expect("trials");
+    let mut trials = what_if.trials.iter().filter(|trial| trial.change == Change::Predicate);
+    let trial = trials.next().expect("a short branch");
+    assert!(trial.refused.is_none() && trials.next().is_none(), "{what_if:#?}");
+    let blocks = run.measurements[0].dispatches[0].blocks.iter().cloned();
+    blocks.zip(trial.after.clone().expect("counts")).collect()
+}
+
+/// So many operations, times executions and times lanes.
+fn weighted(operations: u64, counts: BlockTotals) -> (u128, u128) {
+    let times = |count: u64| u128::from(operations) * u128::from(count);
+    (times(counts.executions.0), times(counts.lanes.0))
+}
+
+/// What is worked out for `select` is what an edit counts in which all lanes run the arm and choose.
+#[test]
+fn select_counts_as_the_edit_that_runs_the_arm_for_all_lanes() {
+    let arm = "next = v - 1.0;";
+    let branch = format!(
+        "var next = v;\n        if over {{\n            {arm}\n        }}\n        v = next;"
+    );
+    let text = |rest: &str| {
+        let text = trial("short").replace(
+            "if v > 1.0 { v = v - 1.0; }",
+            &format!("let over = v > 1.0;\n        {rest}"),
+        );
+        assert!(text.contains(rest), "{text}");
+        text
+    };
+    let edit = branch.replace("if over {", "{").replace("v = next;", "v = select(v, next, over);");
+    let (text, edited) = (text(&branch), text(&edit));
+    let line = 1 + text.lines().position(|line| line.contains(arm)).expect("the arm's line");
+    let line = u32::try_from(line).expect("a line");
+    let run = profiled(&text, 4096, None, &[32]);
+    let mut worked_out = (0, 0);
+    for (block, after) in predicated(&run) {
+        let here = block.lines.get(&line).copied().unwrap_or(0);
+        let (executed, lanes) = weighted(here, after);
+        worked_out = (worked_out.0 + executed, worked_out.1 + lanes);
+    }
+    let counted = |run: &Run| {
+        let device = profiles(run)[0].devices[0].clone();
+        let work = device.line(line).expect("the arm's line").work;
+        (work.subgroup_operations, work.lane_operations)
+    };
+    assert_eq!(worked_out, counted(&profiled(&edited, 4096, None, &[32])));
+    assert!(worked_out.1 > counted(&run).1, "some lanes did not run it before");
+}
+
 // Counter-examples: advice that was given once, and was false
 
 #[test]
 fn one_lane_that_returns_is_not_charged_with_all_that_follows() {
-    let cards = advice_in(&profiled(trial("particles"), 1024, None, &[32]));
+    let run = profiled(trial("particles"), 1024, None, &[32]);
+    let cards = advice_in(&run);
     // Line 11 is the return of the dead, line 13 skips oneself: each parts one lane.
     assert!(cards.iter().all(|card| ![11, 13].contains(&card.line)), "{cards:#?}");
+    // They were looked at: orders by what parts lanes here were tried.
+    let inside = tried(&run).into_iter().filter(|line| (11..=19).contains(line));
+    assert!(inside.count() > 0, "{:?}", tried(&run));
+}
+
+/// The lines at which invocations were ordered or packed.
+fn tried(run: &Run) -> Vec<u32> {
+    let what_if = run.measurements[0].what_if.as_ref().expect("trials");
+    let moved = [Change::OrderByBranch, Change::OrderByTripCount, Change::PackWhatGoesOn];
+    let moved = what_if
+        .trials
+        .iter()
+        .filter(|trial| moved.contains(&trial.change) && trial.after.is_some());
+    moved.map(|trial| trial.line).collect()
 }
 
 #[test]
 fn the_return_of_a_helper_is_not_the_end_of_the_invocation() {
     for text in [trial("helper"), trial("rays")] {
-        let cards = advice_in(&profiled(text, 1024, None, &[32]));
+        let run = profiled(text, 1024, None, &[32]);
+        let entry =
+            text.lines().position(|line| line.contains("@compute")).expect("an entry point");
+        let in_helper = |line: u32| (line as usize) <= entry;
+        let cards = advice_in(&run);
         let name = "pack_what_goes_on";
-        let helper = |card: &&Advice| {
-            let lines: Vec<&str> = text.lines().collect();
-            let before = &lines[..card.line as usize];
-            before.iter().all(|line| !line.contains("@compute"))
-        };
-        let told = cards.iter().filter(|card| card.rule.name() == name).find(helper);
+        let told = cards.iter().find(|card| card.rule.name() == name && in_helper(card.line));
         assert!(told.is_none(), "{told:#?}");
+        // The helper's branch was tried as a branch.
+        assert!(tried(&run).into_iter().any(in_helper), "{:?}", tried(&run));
     }
 }
 

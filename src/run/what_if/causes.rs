@@ -51,17 +51,6 @@ pub(super) fn operations(program: &Program, counts: &[BlockTotals]) -> u128 {
     pairs.map(|(block, count)| u128::from(block.ops) * u128::from(count.executions.0)).sum()
 }
 
-/// The line on which the size of workgroups stands; where the text has none, as SPIR-V's, that of the entry
-/// point's first block.
-pub(super) fn size_line(program: &Program) -> u32 {
-    let name = &program.entry_point().name;
-    if let Some(line) = program.text().workgroup_size_line(name) {
-        return line;
-    }
-    let first = program.blocks().iter().find(|block| block.function == *name);
-    first.map_or(1, |block| block.location.line)
-}
-
 /// Finds the branches and loops at which lanes may part, the largest bound first; `flows` are the program's.
 pub(super) fn find_causes(
     program: &Program,
