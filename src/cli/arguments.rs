@@ -370,7 +370,8 @@ pub(crate) struct ProfileArguments {
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Option<String>,
     /// On the simulator, count under so many random orders of workgroups as well, where what they
-    /// write for each other decides anything; --fail-on then judges the worst
+    /// write for each other decides anything, and where a launch has several dispatches; --fail-on then judges
+    /// the worst
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
     pub(crate) schedules: u64,
     /// Try every change that could save anything, however long it takes; as many as fit into the time of the
