@@ -23,7 +23,7 @@ use crate::support::program;
 /// Every check as a trial.
 #[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 73] = [
+    let checks: [(&str, fn()); 75] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -67,6 +67,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_fail_on_says_what_is_made_up", profile::fail_on_made_up),
         ("profile_gives_one_answer_on_any_number_of_cores", schedules::one_answer),
         ("profile_gives_one_answer_in_fifty_runs", schedules::fifty_runs),
+        ("profile_gates_alike_on_any_number_of_cores", schedules::gate),
+        ("profile_tries_orders_of_what_dispatches_hand_on", schedules::handed_on),
         ("profile_counts_several_schedules", schedules::several_schedules),
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),
         ("watch_profiles_each_save_and_errors_do_not_end_it", loops::watch_goes_on),
