@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::scalars::encode;
+use super::scalars::{decode, encode, uniform};
 use crate::layout::ScalarType;
 
 /// What a buffer holds.
@@ -195,10 +195,14 @@ pub(super) fn write(
         Pattern::Zipf { ids, exponent } => {
             fill(&mut |index| whole(zipf(*ids, *exponent, unit(random(index))), *ids));
         }
+        // To the bit as independent values between the bounds, so that a box changes no point that lies in it.
         Pattern::Points { low, high, stride } => fill(&mut |index| {
             let component = usize::try_from(index % (*stride).max(1)).unwrap_or(usize::MAX);
             match (low.get(component), high.get(component)) {
-                (Some(low), Some(high)) => low + (high - low) * unit(random(index)),
+                (Some(low), Some(high)) => {
+                    let bits = uniform(scalar, *low, *high, random(index)).to_le_bytes();
+                    decode(scalar, &bits)
+                }
                 _ => 0.0,
             }
         }),

@@ -9,7 +9,7 @@ use naga::{AddressSpace, ArraySize, Handle, Scalar, ScalarKind, Type, TypeInner}
 use super::bound::{Bound, BoundSampler, BoundTexture};
 use super::error::ProgramError;
 use super::followed::PlaceBounds;
-use super::held::Held;
+use super::held::Uses;
 use super::overrides::{Override, OverrideKind};
 use super::parsed::{Parsed, Program};
 use crate::layout::{Field, ScalarType, Shape};
@@ -35,6 +35,8 @@ pub struct Interface {
     pub immediates: Option<Shape>,
     /// Which numbers of buffers and immediate data bound places of invocations.
     pub place_bounds: PlaceBounds,
+    /// What the use of its buffers' arrays tells.
+    pub uses: Uses,
 }
 
 /// A buffer that the host must bind.
@@ -56,8 +58,6 @@ pub struct Resource {
     pub shape: Shape,
     /// The least size in bytes that holds it, with one element of a run-time array.
     pub size_min: u64,
-    /// What it holds, as far as its use tells.
-    pub held: Held,
 }
 
 /// How a shader may access a buffer.
@@ -155,23 +155,22 @@ impl Program {
         let Bound { buffers, textures, samplers } = self.bound()?;
         let deciding = self.find_deciding();
         let decides = |name: &str| deciding.get(name).is_some_and(|d| !d.conditions.is_empty());
-        let mut held = super::held::find_held(self.module(), &decides);
+        let uses = super::held::find_uses(self.module(), &decides);
         for binding in buffers {
-            let uses = info[binding.handle];
+            let used = info[binding.handle];
             let access = match (binding.uniform, binding.writable) {
                 (true, _) => BindingAccess::Uniform,
                 (false, false) => BindingAccess::Read,
                 (false, true) => BindingAccess::ReadWrite,
             };
             resources.push(Resource {
-                held: held.remove(&binding.name).unwrap_or_default(),
                 line: self.line(binding.handle),
                 shape: self.shape(binding.handle)?,
                 name: binding.name,
                 group: binding.group,
                 binding: binding.binding,
                 access,
-                written: uses.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC),
+                written: used.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC),
                 size_min: binding.size_min,
             });
         }
@@ -189,6 +188,7 @@ impl Program {
             samplers,
             immediates,
             place_bounds: self.find_place_bounds(),
+            uses,
         })
     }
 
