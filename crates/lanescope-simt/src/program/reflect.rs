@@ -282,7 +282,7 @@ fn scalar(scalar: Scalar) -> Result<ScalarType, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Overrides;
+    use crate::program::{Held, Overrides};
 
     fn interface(text: &str) -> Interface {
         let parsed = Parsed::new("t.wgsl", text).unwrap();
@@ -373,6 +373,42 @@ mod tests {
             let size = resource.shape.size(1).next_multiple_of(16);
             assert_eq!(size, resource.size_min.next_multiple_of(16), "{}", resource.name);
         }
+    }
+
+    /// What is handed to a function comes back to the call that handed it in, and to no other.
+    #[test]
+    fn what_arrays_lead_into_is_followed_through_functions() {
+        let text = "
+            struct Graph { count: u32, offsets: array<u32, 9>, columns: array<u32> }
+            @group(0) @binding(0) var<storage> graph: Graph;
+            @group(0) @binding(1) var<storage> x: array<f32>;
+            @group(0) @binding(2) var<storage, read_write> y: array<f32>;
+            @group(0) @binding(3) var<storage> order: array<u32>;
+            fn same(at: u32) -> u32 { return at; }
+            fn first(row: u32) -> u32 { return graph.offsets[row]; }
+            fn store(at: u32, value: f32) { y[at] = value; }
+            @compute @workgroup_size(8)
+            fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                if (id.x >= graph.count) { return; }
+                var sum = 0.0;
+                for (var j = first(id.x); j < first(id.x + 1u); j++) {
+                    sum += x[same(graph.columns[j])];
+                }
+                store(same(order[id.x]), sum);
+            }";
+        let uses = interface(text).uses;
+        let columns = Held::Offsets { into: ["graph.columns".to_owned()].into() };
+        assert_eq!(*uses.held("graph.offsets"), columns);
+        assert_eq!((uses.held("order"), uses.held("x")), (&Held::Places, &Held::Unknown));
+        let leads: Vec<String> =
+            uses.leads.iter().map(|(array, into)| format!("{array}: {into:?}")).collect();
+        assert_eq!(
+            leads,
+            ["graph.columns: {\"x\"}", "graph.offsets: {\"graph.columns\"}", "order: {\"y\"}",]
+        );
+        // Nine offsets are of eight rows.
+        assert_eq!(uses.limits, [("graph.count".to_owned(), 8)].into());
+        assert!(uses.indices.is_empty(), "{:?}", uses.indices);
     }
 
     #[test]
