@@ -12,7 +12,6 @@
 //!   out, a second one their ranks, and each invocation loads its number ([`Edited::own_line`]); a block `wgsl key` has
 //!   functions for the expression.
 //! - `with:`, or `with groups FORMULA:`, and a second shader: the edit as text.
-//! - A block `wgsl split`: the shader with its loop's body split, where the first card says so and `key` is an order.
 //! - A block `toml`: a part of a launch file, for data.
 
 use std::collections::BTreeMap;
@@ -52,7 +51,6 @@ pub(crate) struct Case {
     n: u64,
     groups: Option<String>,
     edit: Edit,
-    split: Option<String>,
 }
 
 /// How a shader is edited.
@@ -137,7 +135,6 @@ fn case(section: &str, shader: &dyn Fn(&str) -> Option<String>) -> Case {
         n: value("n: ").map_or(ELEMENTS, |n| n.parse().unwrap_or(ELEMENTS)),
         groups: value("groups: ").map(str::to_owned),
         edit,
-        split: texts_of("wgsl split").next(),
     }
 }
 
@@ -198,15 +195,6 @@ impl Case {
         });
         let saved =
             tried.and_then(|verified| verified.saved).and_then(|saved| i64::try_from(saved).ok());
-        let saved = match &self.split {
-            Some(source) if card.rule == Rule::SplitLoopBody => {
-                let launch =
-                    self.launch(source, &self.data, &dispatch("main", self.groups.as_deref()));
-                let split = profiles(&profile(&launch, card.width)).remove(0);
-                Some(saved_operations(before, &split.devices[0], None).0)
-            }
-            _ => saved,
-        };
         let foretold = u64::try_from(card.saved_alone).unwrap_or(u64::MAX);
         Checked {
             first,

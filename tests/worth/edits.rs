@@ -2,8 +2,8 @@
 //!
 //! Input: a launch. Output: for each trial that saves enough for a card, what it says and what an ordinary
 //! profile of the edited shader saves ([`Verified`]). The edit loads the number of each invocation from a buffer
-//! and works its built-in values out from it; of a body that is split there is no such edit, and only what
-//! every lane executed is compared.
+//! and works its built-in values out from it. A body that is split at a branch is edited by hand, where `corpus.md` has
+//! the text; else only what every lane executed is compared.
 
 use std::collections::BTreeMap;
 
@@ -37,6 +37,9 @@ impl Verified {
         !self.same || self.saved.is_some_and(|saved| saved < self.said)
     }
 }
+
+/// Shaders whose loops are split by hand, each behind a fence with its name and the branch's line.
+const SPLIT: &str = include_str!("corpus.md");
 
 /// What a trial was, as it is shown.
 type Shown = (Trial, Option<(Vec<u64>, u32)>);
@@ -75,12 +78,21 @@ pub(crate) fn verify(
         let lanes = |counts: &[BlockTotals]| counts.iter().map(|c| c.lanes.0).collect::<Vec<_>>();
         let fewer = matches!(trial.change, Change::FewerWorkgroups { .. });
         let mut same = fewer || lanes(before) == lanes(after);
-        let edited = order.and_then(|(order, size)| edit(launch, number, &order, size));
+        let edited = match order {
+            Some((order, size)) => edit(launch, number, &order, size)
+                .map(|(edited, own_line)| (edited, Some(own_line))),
+            None if trial.change == Change::SplitLoopBody => {
+                let source = split_by_hand(&launch.kernel, trial.line);
+                source.map(|source| (Launch { source, ..launch.clone() }, None))
+            }
+            None => None,
+        };
         let saved = edited.map(|(edited, own_line)| {
             let counted = count(&edited, width);
             let blocks = &counted.dispatches[number].blocks;
             let rest = blocks.iter().map(|block| {
-                let added = block.lines.get(&own_line).copied().unwrap_or(0);
+                let added = own_line.and_then(|line: u32| block.lines.get(&line)).copied();
+                let added = added.unwrap_or(0);
                 i128::from(block.operations - added) * i128::from(block.executions.0)
             });
             same &= counted.outputs == plain.outputs;
@@ -89,6 +101,12 @@ pub(crate) fn verify(
         verified.push(Verified { trial, said: claimed, saved, same });
     }
     Ok(verified)
+}
+
+/// A shader with the body of its loop split at the branch of a line.
+fn split_by_hand(kernel: &str, line: u32) -> Option<String> {
+    let (_, rest) = SPLIT.split_once(&format!("\n```wgsl split {kernel} {line}\n"))?;
+    rest.split_once("```").map(|(source, _)| source.to_owned())
 }
 
 /// Counts of a launch.

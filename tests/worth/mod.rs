@@ -7,8 +7,12 @@
 mod cases;
 mod edits;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use lanescope::record::Change;
+use lanescope::run::profile::{ProfileRequest, prepare};
 use lanescope::run::what_if::Budget;
 use lanescope::units::Width;
 use libtest_mimic::Trial;
@@ -51,9 +55,10 @@ const OTHER_EDITS: [&str; 6] = [
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 8] = [
+    let checks: [(&str, fn()); 9] = [
         ("worth::first_cards_name_the_known_cause", causes_are_named),
         ("worth::no_card_saves_less_than_it_says", no_card_overstates),
+        ("worth::loops_split_by_hand_save_what_trials_say", split_by_hand),
         ("worth::a_tree_that_is_never_walked_is_told_before_advice", made_up_tree),
         ("worth::reads_past_the_end_are_blamed_on_the_default_launch", default_launch),
         ("worth::a_search_s_figures_are_one_schedule_s", search),
@@ -151,6 +156,50 @@ fn no_card_overstates() {
     assert!(edited > 20, "{edited} trials were edited");
     let wrong: Vec<_> = found.iter().filter(|(_, verified)| verified.is_false()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Loops that are split by hand: shaders of the corpus and the catalogue, each with the branch's line.
+const SPLIT: [(&str, u32); 5] = [
+    ("while_continue", 11),
+    ("bit_tricks", 17),
+    ("loops_nested", 15),
+    ("hot_loops/trial_division", 23),
+    ("self_test/return_in_loop", 16),
+];
+
+/// The launch of a shader of the corpus, or of a kernel at its quick point.
+fn launch_of(name: &str) -> Launch {
+    let path = folder().join(format!("wgsl/{name}.wgsl"));
+    if let Ok(source) = std::fs::read_to_string(path) {
+        let request = ProfileRequest {
+            file: format!("{name}.wgsl"),
+            name: name.to_owned(),
+            source,
+            spirv: None,
+            description: None,
+            entry_point: None,
+            workgroups: None,
+            n: Some(1000),
+            seed: SEED,
+        };
+        return prepare(&request, &mut |name| Err(format!("no file {name}"))).unwrap().launch;
+    }
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernels().find(|kernel| kernel.id == name).unwrap();
+    kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap()
+}
+
+/// What the edit saves is what the trial says, or more where the edit tests less often; every lane does the same.
+fn split_by_hand() {
+    for (name, line) in SPLIT {
+        let verified = edits::verify(&launch_of(name), width(), Budget::Everything).unwrap();
+        let mut split = verified.iter().filter(|verified| {
+            verified.trial.change == Change::SplitLoopBody && verified.trial.line == line
+        });
+        let found = split.next().unwrap_or_else(|| panic!("{name} is not split: {verified:#?}"));
+        let saved = found.saved.unwrap_or_else(|| panic!("{name} has no text: {found:#?}"));
+        assert!(!found.is_false() && saved * 10 < found.said * 14, "{name}: {found:#?}");
+    }
 }
 
 /// A folder with a shader of the trial as `a.wgsl`.
