@@ -172,13 +172,13 @@ impl Length {
     fn given(formula: &Formula, each: u64) -> Self {
         let each = each.max(1);
         let written = formula.to_string();
-        let times = match written.trim() {
+        let times: Option<u64> = match written.trim() {
             "n" => Some(1),
             other => other.strip_suffix("* n").and_then(|factor| factor.trim().parse().ok()),
         };
         match (formula, times) {
             (Formula::Integer(count), _) => Self::Fixed(u64::try_from(*count).unwrap_or(0) / each),
-            (_, Some(times)) if u64::is_multiple_of(times, each) => Self::Times(times / each),
+            (_, Some(times)) if times.is_multiple_of(each) => Self::Times(times / each),
             _ => Self::Given(format!("floor(({written}) / {each})")),
         }
     }
