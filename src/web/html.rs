@@ -9,7 +9,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use lzma_rust2::{XzOptions, XzWriter};
+use lzma_rust2::{EncodeMode, LzmaOptions, MfType, XzOptions, XzWriter};
 use sha2::{Digest, Sha256};
 
 use super::WebError;
@@ -32,8 +32,18 @@ const PASTE_SCRIPTS: [&str; 4] = [PARTS, FIGURES, RECORD, include_str!("paste.js
 const CORE_WORKER: &str = include_str!("core.js");
 const EXAMPLE: &str = include_str!("../../examples/raymarch.wgsl");
 
-/// xz's preset that packs most.
-const XZ_PRESET: u32 = 9;
+/// What packs WASM best of what xz has: instructions lie at any byte, and one looks like those before it.
+const XZ: LzmaOptions = LzmaOptions {
+    dict_size: 1 << 23,
+    lc: 4,
+    lp: 0,
+    pb: 0,
+    mode: EncodeMode::Normal,
+    nice_len: LzmaOptions::NICE_LEN_MAX,
+    mf: MfType::Bt4,
+    depth_limit: 1 << 10,
+    preset_dict: None,
+};
 
 /// Digits of the hash by which a link says of which page it is.
 const PAGE_DIGITS: usize = 12;
@@ -50,7 +60,8 @@ pub(super) fn assemble(data: &Data) -> Result<String, WebError> {
 
 /// Writes the paste page around lanescope's core and what unpacks it, two WASM modules.
 pub(super) fn assemble_paste(core: &[u8], unpacker: &[u8]) -> Result<String, WebError> {
-    let mut packer = XzWriter::new(Vec::new(), XzOptions::with_preset(XZ_PRESET))?;
+    let options = XzOptions { lzma_options: XZ, ..XzOptions::default() };
+    let mut packer = XzWriter::new(Vec::new(), options)?;
     packer.write_all(core)?;
     let parts = Parts {
         style: squeeze(&PASTE_STYLES.concat()),

@@ -68,7 +68,18 @@ fn append(into: &mut Vec<u8>, format: TextureFormat, components: [f64; 4], most:
     into.extend_from_slice(&texel[..format.bytes() as usize]);
 }
 
+/// Without the program there are no files, and so no pictures: a page's core does without their decoder.
+#[cfg(not(feature = "devices"))]
+fn decode_png(
+    name: &str,
+    _bytes: &[u8],
+    _format: TextureFormat,
+) -> Result<(Vec<i64>, Vec<u8>), String> {
+    Err(format!("`{name}`: pictures are read by lanescope itself, not by its core"))
+}
+
 /// The extent and the texels of a picture.
+#[cfg(feature = "devices")]
 fn decode_png(
     name: &str,
     bytes: &[u8],
@@ -144,7 +155,7 @@ fn decode_npy(
     Ok((size, texels))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "devices"))]
 mod tests {
     use super::*;
 
