@@ -411,6 +411,9 @@ fn size_text(parameters: &BTreeMap<String, Value>) -> String {
     SIZES.iter().filter_map(size).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a launch has the catalogue's size, and how large it is in each of [`SIZES`].
+type Rank = (bool, [f64; 4]);
+
 /// The two timed launches of a pair, alike in all parameters but those that the pair names: as large as the
 /// catalogue takes them on such a device, or else the largest.
 fn find_pair<'a>(
@@ -422,7 +425,7 @@ fn find_pair<'a>(
     let class = if device.cpu_driver { DeviceClass::Cpu } else { DeviceClass::Gpu };
     let named: BTreeSet<&str> =
         pair.iter().flat_map(|wanted| named_values(wanted)).map(|(name, _)| name).collect();
-    let mut best: Option<((bool, [f64; 4]), [&Measurement; 2])> = None;
+    let mut best: Option<(Rank, [&Measurement; 2])> = None;
     for then in timed(run, &device.id, pair[0]) {
         let usual =
             catalogue.select(&then.kernel)?.remove(0).parameters(class, &BTreeMap::new())?;

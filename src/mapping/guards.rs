@@ -83,7 +83,7 @@ impl Compared<'_> {
         }
         let first = those.first().copied().unwrap_or(0);
         let is_direct = |at: &usize| arm.direct.contains(&self.units[*at].block);
-        let direct = arm.ran.iter().filter(|at| is_direct(*at)).map(|at| self.units[*at].ran).max();
+        let direct = arm.ran.iter().filter(|at| is_direct(at)).map(|at| self.units[*at].ran).max();
         let entered = direct.unwrap_or(self.units[arm.ran[0]].ran);
         // Of an arm in it alone: a branch right over that is not this arm's.
         let begins = self.matching.instructions.get(first).copied().flatten();
