@@ -69,7 +69,7 @@ pub(super) fn steps_of(code: &Code, counts: &[Counts]) -> Vec<Step> {
 fn lane_setting(instruction: &Instruction) -> LaneSetting {
     let name = instruction.row.name;
     let saves = name.contains("saveexec");
-    let sets = name.starts_with("s_") && (instruction.scalar_destination == EXEC || saves);
+    let sets = name.starts_with("s_") && (instruction.destination == EXEC || saves);
     if name.starts_with("v_cmpx") {
         LaneSetting::Anew
     } else if !sets {
