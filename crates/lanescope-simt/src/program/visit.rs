@@ -9,6 +9,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::fmt::Debug;
+
 use naga::{
     AtomicFunction, Barrier, Block, Expression, Function, GatherMode, Handle, Range,
     RayPipelineFunction, RayQueryFunction, Statement, SwitchCase,
@@ -202,6 +204,12 @@ pub fn effect(statement: &Statement) -> Effect<'_> {
             Effect { reads: vec![target, data.pointer, data.stride], ..hands_over(data.pointer) }
         }
     }
+}
+
+/// What naga calls the form of a statement or an expression, for messages: `Kill`, `Derivative`.
+pub fn form_name(form: &impl Debug) -> String {
+    let text = format!("{form:?}");
+    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
 fn meets(meeting: Meeting) -> Effect<'static> {
