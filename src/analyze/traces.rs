@@ -121,6 +121,7 @@ pub fn traces(run: &Run) -> Vec<TraceSheet> {
     let mut sheets: IndexMap<(String, Option<String>), (bool, Kernels)> = IndexMap::new();
     for measurement in &run.measurements {
         let shown = measurement.subgroup_width.is_some_and(|w| WIDTHS.contains(&w.lanes()));
+        // Of a sweep the usual point alone: the others would crowd the sheet.
         if !shown || usual.count(&without_form(measurement)) > 0 {
             continue;
         }
