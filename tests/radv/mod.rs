@@ -30,7 +30,7 @@ use crate::support::agreement;
 use crate::support::program;
 use crate::support::random_program::Options;
 use crate::support::shaders::{Verdict, verdicts};
-use crate::support::{skipped, trial_needing, trials_of};
+use crate::support::{trial_needing, trials_of};
 
 mod llvm;
 
@@ -605,16 +605,13 @@ fn brought_trials() -> Vec<Trial> {
         ("radv_record::every_figure_says_what_it_is_of", every_figure_says_what_it_is_of),
         ("radv_record::nvidia_has_the_same_kernels", nvidia_has_the_same_kernels),
     ]);
-    let title = "radv_brought::it_is_of_todays_texts";
-    trials.push(if missing + left_over == 0 {
-        Trial::test(title, || Ok(()))
-    } else {
-        let why = format!(
+    let stale = (missing + left_over > 0).then(|| {
+        format!(
             "{missing} entry points are not brought, {left_over} are of older texts: `lab wavefronts code` renews \
              them"
-        );
-        skipped(title, why)
+        )
     });
+    trials.push(trial_needing("radv_brought::it_is_of_todays_texts", stale, "brought", || ()));
     trials
 }
 
