@@ -162,7 +162,8 @@ fn judge(
 }
 
 /// The seconds that a processor works for naga's front end to read a shader once, on a stack of the program's size. It
-/// takes time with the square of a function's length, which is not the program's own: what is read twice counts.
+/// takes time with the square of a function's length, and of the number of functions where it compacts what it read,
+/// which is not the program's own: what is read or compacted twice counts.
 #[expect(clippy::disallowed_methods, reason = "where the system does not say it, a clock does")]
 fn front_end_s(text: &str) -> f64 {
     let read = || {
