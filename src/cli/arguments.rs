@@ -211,7 +211,7 @@ pub(crate) struct RunArguments {
         value_parser = count::parse
     )]
     pub(crate) operations: u64,
-    /// Mebibytes that a kernel's buffers may take on simulators before it is refused
+    /// Mebibytes that a kernel's buffers and textures may take on simulators before it is refused
     #[arg(
         help_heading = LIMITS,
         long,
@@ -322,8 +322,8 @@ pub(crate) struct LaunchArguments {
         value_parser = count::parse
     )]
     pub(crate) operations: u64,
-    /// Mebibytes that the shader's buffers may take before it is refused; preparing and checking a launch
-    /// takes up to three times as many
+    /// Mebibytes that the shader's buffers and textures may take before it is refused; preparing and
+    /// checking a launch takes up to three times as many
     #[arg(long, default_value_t = 640, value_name = "MIB")]
     pub(crate) memory_max: u64,
     /// Seconds without a word from a device after which its process is ended

@@ -249,18 +249,19 @@ pub(super) fn prepare(
     }
 }
 
-/// Refuses a launch whose buffers take more mebibytes than they may, before any is made.
+/// Refuses a launch whose buffers and textures take more mebibytes than they may, before any is made.
 fn check_memory(prepared: Prepared, mebibytes_max: u64) -> Result<Prepared, Failure> {
     let launch = &prepared.launch;
     let bytes_max = mebibytes_max.saturating_mul(1 << 20);
-    let bytes = launch.buffers.iter().fold(0_u64, |sum, buffer| sum.saturating_add(buffer.size));
-    let largest = launch.buffers.iter().max_by_key(|buffer| buffer.size);
-    let Some(largest) = largest.filter(|_| bytes > bytes_max) else { return Ok(prepared) };
+    let bytes = launch.bytes();
+    let buffers = launch.buffers.iter().map(|buffer| (&buffer.name, buffer.size));
+    let textures = launch.textures.iter().map(|t| (&t.name, t.layout.bytes()));
+    let largest = buffers.chain(textures).max_by_key(|(_, size)| *size);
+    let Some((name, size)) = largest.filter(|_| bytes > bytes_max) else { return Ok(prepared) };
+    let what = if launch.textures.is_empty() { "buffers" } else { "buffers and textures" };
     let message = format!(
-        "{}: the buffers take {bytes} bytes, `{}` alone {}; at most {bytes_max} ({})",
+        "{}: the {what} take {bytes} bytes, `{name}` alone {size}; at most {bytes_max} ({})",
         launch.file,
-        largest.name,
-        largest.size,
         hint(Limit { which: LimitOf::MemoryBytes, value: bytes_max })
     );
     Err(Failure::message(Exit::BadInput, message))

@@ -198,6 +198,13 @@ impl Launch {
         self.samplers.iter().find(|sampler| sampler.name == name)
     }
 
+    /// The bytes of its buffers and textures together.
+    pub fn bytes(&self) -> u64 {
+        let buffers = self.buffers.iter().map(|buffer| buffer.size);
+        let textures = self.textures.iter().map(|texture| texture.layout.bytes());
+        buffers.chain(textures).fold(0, u64::saturating_add)
+    }
+
     /// The first texels of `texture`.
     pub fn texels(&self, texture: &Texture) -> Vec<u8> {
         texture.contents(self.seed)

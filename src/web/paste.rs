@@ -237,11 +237,10 @@ impl Shader {
         let mut read = |name: &str| Err(format!("{name} cannot be read: a page opens no files"));
         let prepared = prepare_affordable(&request, &mut read).map_err(|error| refusal(&error))?;
         let launch = prepared.launch;
-        let bytes =
-            launch.buffers.iter().fold(0_u64, |sum, buffer| sum.saturating_add(buffer.size));
+        let bytes = launch.bytes();
         if bytes > MEMORY_BYTES_MAX {
             return Err(format!(
-                "the buffers take {} bytes, over {}, this page's limit: choose a smaller n",
+                "the buffers and textures take {} bytes, over {}, this page's limit: choose a smaller n",
                 grouped_text(bytes.into()),
                 grouped_text(MEMORY_BYTES_MAX.into())
             ));

@@ -21,6 +21,9 @@ pub(super) const CHECKS: &[(&str, fn())] = &[
     ("large_launch_files_and_records_cost_little", large),
     ("time_grows_with_the_input_and_not_its_square", growth_of_time),
     ("progress_says_what_goes_on_and_how_long", progress),
+    ("messages_about_much_are_short_and_say_what_is_allowed", messages),
+    #[cfg(target_os = "linux")]
+    ("help_that_cannot_be_written_ends_with_two", unwritten_help),
 ];
 
 /// The most bytes of a record for each of the source.
@@ -263,6 +266,43 @@ fn paths() {
         let ended = run(&[word("profile"), name.as_os_str()]);
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);
         assert!(ended.stderr.contains(&format!("{shown}.wgsl cannot be read")), "{}", ended.stderr);
+    }
+}
+
+/// A list of a thousand names, a number of hundreds of digits, a workgroup that an override makes too large.
+fn messages() {
+    let folder = TempDir::new().unwrap();
+    let entries = (0..1000).map(|i| format!("@compute @workgroup_size(64) fn main{i}() {{}}\n"));
+    program::write(&folder.path().join("many.wgsl"), entries.collect::<String>());
+    let sized = "override W: u32 = 64u;\n@compute @workgroup_size(W) fn main() {}\n";
+    program::write(&folder.path().join("sized.wgsl"), sized);
+    program::write(&folder.path().join("large.toml"), "[overrides]\nW = 100000\n");
+    let digits = format!("[overrides]\nW = -{}.0\n", "9".repeat(308));
+    program::write(&folder.path().join("digits.toml"), digits);
+    let cases: [(&[&str], &str); 3] = [
+        (&["many.wgsl"], "main29 and 970 more; choose one"),
+        (&["sized.wgsl", "--launch", "large.toml"], "1 to 16384 invocations in each direction"),
+        (&["sized.wgsl", "--launch", "digits.toml"], "is -1e308, and must be a whole number"),
+    ];
+    for (arguments, words) in cases {
+        let all = [&["profile", "--device", "sim:8"][..], arguments].concat();
+        let ended = run(&folder, &[], &all, 20);
+        ended.says(words, 2, words);
+        assert!(ended.stderr.len() < 1000, "{}", ended.stderr);
+    }
+}
+
+/// Help and the version, on a disk that is full.
+#[cfg(target_os = "linux")]
+fn unwritten_help() {
+    let folder = TempDir::new().unwrap();
+    for arguments in [&["--help"][..], &["--version"], &["profile", "--help"], &["list"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = program::command(folder.path(), &[]);
+        let output = command.args(arguments).stdout(full).output().unwrap();
+        let (code, _, stderr) = program::parts(&output);
+        assert_eq!(code, 2, "{arguments:?}: {stderr}");
+        assert!(stderr.contains("No space left on device"), "{arguments:?}: {stderr}");
     }
 }
 
