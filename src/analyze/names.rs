@@ -303,7 +303,7 @@ pub(super) fn launch_key(kernel: &str, parameters: &BTreeMap<String, Value>) -> 
 }
 
 /// The same of the values of some parameters, in this order.
-fn values_key(parameters: &BTreeMap<String, Value>, names: &[&str]) -> String {
+pub(super) fn values_key(parameters: &BTreeMap<String, Value>, names: &[&str]) -> String {
     let values = names.iter().map(|name| parameters.get(*name).map(value_key).unwrap_or_default());
     values.collect::<Vec<_>>().join(" ")
 }

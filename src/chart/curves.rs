@@ -81,7 +81,8 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         for (index, series) in table.series.iter().enumerate() {
             let over =
                 table.series[index + 1..].iter().filter(|other| coincide(series, other, &frame));
-            draw_series(canvas, series, &frame, (index, count(over.count())), &measured_at)?;
+            let over = count(over.take(OVER_MAX).count());
+            draw_series(canvas, series, &frame, (index, over), &measured_at)?;
         }
         draw_names(canvas, table, &frame)?;
         numbers.draw(canvas, HEIGHT)
@@ -255,21 +256,30 @@ pub(super) fn split_at_gaps<'a>(
 /// How far two curves may lie apart that hide each other, in pixels.
 const HIDDEN_WITHIN: i32 = 3;
 
-/// Whether one of two measured curves hides the other wherever both were measured.
+/// Of how many curves that hide it a curve becomes wider.
+const OVER_MAX: usize = 2;
+
+/// Whether one of two measured curves hides the other wherever both were measured, at two places at least.
 fn coincide(series: &CurveSeries, other: &CurveSeries, frame: &ChartFrame) -> bool {
-    let height = |series: &CurveSeries, x: f64| {
-        let (_, y) = series.points.iter().find(|(at, _)| (at - x).abs() < f64::EPSILON)?;
+    if !series.measured || !other.measured {
+        return false;
+    }
+    // Both rise in x.
+    let height = |x: f64| {
+        let before = other.points.partition_point(|(at, _)| at - x <= -f64::EPSILON);
+        let (_, y) = other.points.get(before).filter(|(at, _)| at - x < f64::EPSILON)?;
         Some(frame.y(*y))
     };
-    let apart: Vec<i32> = series
-        .points
-        .iter()
-        .filter_map(|(x, y)| Some((frame.y(*y) - height(other, *x)?).abs()))
-        .collect();
-    series.measured
-        && other.measured
-        && apart.len() > 1
-        && apart.iter().all(|d| *d <= HIDDEN_WITHIN)
+    let mut shared = 0;
+    for (x, y) in &series.points {
+        if let Some(height) = height(*x) {
+            if (frame.y(*y) - height).abs() > HIDDEN_WITHIN {
+                return false;
+            }
+            shared += 1;
+        }
+    }
+    shared > 1
 }
 
 /// Draws one curve: marks where it was measured, a thin line where it was not. One that others hide is wider, so that
@@ -281,7 +291,7 @@ fn draw_series(
     (index, over): (usize, i32),
     measured_at: &[f64],
 ) -> Result<(), ChartError> {
-    let wide = 2 + u32::try_from(3 * over.min(2)).unwrap_or_default();
+    let wide = 2 + u32::try_from(3 * over).unwrap_or_default();
     let (colour, thick) = if series.measured { (series_colour(index), wide) } else { (GREY, 1) };
     for part in split_at_gaps(series, measured_at) {
         canvas.line(inside(frame, part), colour, thick)?;

@@ -4,7 +4,8 @@
 
 use super::condition::{condition, place};
 use super::evidence::{
-    FactTable, Point, PointsBeside, Record, count_of_other_rules, find_verified, names, points,
+    FactTable, Lines, Point, PointsBeside, Record, count_of_other_rules, find_verified, names,
+    points,
 };
 use super::ledger::{
     Arithmetic, Check, Claim, Fact, Goes, OccupancyCheck, OccupancyFigure, Order, Quantity,
@@ -604,19 +605,14 @@ fn lines(check: &Order, records: &[Record]) -> Vec<Judgement> {
         found = ratios(found, &points(records, &check.what, over, &check.on), (&check.of, over));
     }
     let at = |point: &Point| point.parameters.get(&check.along).and_then(Value::number);
-    let alike = |a: &Point, b: &Point| {
-        a.record == b.record
-            && a.device_id == b.device_id
-            && a.parameters.iter().all(|(name, value)| {
-                *name == check.along
-                    || b.parameters.get(name).is_some_and(|other| same(value, other))
-            })
-    };
+    let mut known = Lines::new(&check.along);
     let mut lines: Vec<Vec<Point>> = Vec::new();
     for point in found.into_iter().filter(|point| at(point).is_some()) {
-        match lines.iter_mut().find(|line| alike(&line[0], &point)) {
-            Some(line) => line.push(point),
-            None => lines.push(vec![point]),
+        if let Some(number) = known.find(&point) {
+            lines[number].push(point);
+        } else {
+            known.add(lines.len(), &point);
+            lines.push(vec![point]);
         }
     }
     let judged = |mut line: Vec<Point>| {
