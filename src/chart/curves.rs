@@ -477,6 +477,32 @@ mod tests {
     }
 
     #[test]
+    fn a_curve_hides_another_that_lies_within_three_pixels_wherever_both_were_measured() {
+        let (x, y) = (Span::linear(0.0, 8.0), Span::linear(0.0, 100.0));
+        let frame = ChartFrame { left: LEFT, right: 500, top: 0, bottom: 100, pad: 24, x, y };
+        let series = |measured, points: &[(f64, f64)]| CurveSeries {
+            name: String::new(),
+            curve: String::new(),
+            devices: Vec::new(),
+            measured,
+            points: points.to_vec(),
+        };
+        let curve = series(true, &[(1.0, 50.0), (2.0, 60.0), (4.0, 70.0)]);
+        let hides = |measured, points: &[(f64, f64)]| {
+            let other = series(measured, points);
+            let there = coincide(&curve, &other, &frame);
+            assert_eq!(there, coincide(&other, &curve, &frame), "{points:?}");
+            there
+        };
+        assert!(hides(true, &[(1.0, 52.0), (2.0, 60.0), (4.0, 68.0)]));
+        // What either lacks is not compared.
+        assert!(hides(true, &[(0.5, 9.0), (1.0, 50.0), (3.0, 9.0), (4.0, 70.0), (8.0, 9.0)]));
+        assert!(!hides(true, &[(1.0, 50.0), (2.0, 66.0), (4.0, 70.0)]));
+        assert!(!hides(true, &[(1.0, 50.0), (3.0, 60.0)]), "one place is no curve");
+        assert!(!hides(false, &[(1.0, 50.0), (2.0, 60.0), (4.0, 70.0)]));
+    }
+
+    #[test]
     fn lines_do_not_pass_over_what_was_not_measured() {
         let series = |measured, at: &[f64]| CurveSeries {
             name: String::new(),

@@ -614,3 +614,78 @@ fn link_cycles(record: &Record, selector: &Selector, scope: &Scope) -> Vec<Point
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::selector::same;
+
+    fn point(value: f64, parameters: Vec<(&str, Value)>) -> Point {
+        let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), value));
+        Point {
+            value,
+            low: value,
+            high: value,
+            width: None,
+            parameters: parameters.collect(),
+            device: String::new(),
+            device_id: "wgpu:0".to_owned(),
+            code: String::new(),
+            kind: "GPUs",
+            interface: "Vulkan",
+            record: "record".to_owned(),
+            launches: Vec::new(),
+        }
+    }
+
+    /// The same lines, where each point is held against every line before it.
+    fn lines_held_against<'a>(points: &'a [Point], along: &str) -> Vec<Vec<(f64, &'a Point)>> {
+        let mut lines: Vec<Vec<(f64, &Point)>> = Vec::new();
+        let alike = |a: &Point, b: &Point| {
+            a.parameters.iter().all(|(name, value)| {
+                name == along || b.parameters.get(name).is_some_and(|other| same(value, other))
+            })
+        };
+        for point in points {
+            let Some(at) = point.parameters.get(along).and_then(Value::number) else { continue };
+            match lines.iter_mut().find(|line| alike(line[0].1, point)) {
+                Some(line) => {
+                    line.retain(|(there, _)| *there != at);
+                    line.push((at, point));
+                }
+                None => lines.push(vec![(at, point)]),
+            }
+        }
+        for line in &mut lines {
+            line.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        }
+        lines
+    }
+
+    #[test]
+    fn lines_are_those_of_points_that_are_held_against_every_line() {
+        let mut state = 1_u64;
+        let mut below = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 33) % limit) as i64
+        };
+        let mut lengths = BTreeSet::new();
+        for round in 0..200 {
+            let mut points = Vec::new();
+            for value in 0..30 {
+                let mut parameters = vec![("n", Value::Integer(below(6)))];
+                if below(4) > 0 {
+                    parameters.push(("arms", Value::Integer(below(2))));
+                }
+                if below(3) == 0 {
+                    parameters.push(("share", Value::Real(below(2) as f64)));
+                }
+                points.push(point(f64::from(value), parameters));
+            }
+            let found = lines_along(&points, "n");
+            assert_eq!(found, lines_held_against(&points, "n"), "round {round}");
+            lengths.insert(found.len());
+        }
+        assert!(lengths.len() > 2, "{lengths:?}");
+    }
+}
