@@ -18,8 +18,8 @@
 //! come to it in iterations of their own, and take it together.
 //!
 //! Besides: workgroups of another size, where the size is no multiple of the width (other multiples in one dimension
-//! put the same invocations into the same subgroups, so that none saves anything); fewer workgroups, where the last
-//! ones return at once.
+//! put the same invocations into the same subgroups, so that none saves anything); workgroups of another shape with as
+//! many invocations, where the grid has rows and lanes part; fewer workgroups, where the last ones return at once.
 //!
 //! # What is worked out
 //!
@@ -38,9 +38,11 @@ use history::History;
 
 use super::clock::Stopwatch;
 use super::launched::{programs, size_line};
+use super::shapes::shapes;
 use super::simulator::{Changed, Dispatched, SimulatorRunner};
 use super::{RunError, RunErrorKind};
-use crate::kernel::Launch;
+use crate::kernel::limits::WORKGROUPS_PER_DIMENSION_MAX;
+use crate::kernel::{Launch, Workgroups};
 use crate::program::{Fixed, Program};
 use crate::record::{BlockTotals, Change, KEPT_COUNTS_MAX, Refused, Trial, WhatIf};
 use crate::simulate::Arrangement;
@@ -228,6 +230,7 @@ impl Workshop<'_> {
         }
         self.workgroup_size(refused, &fixed, groups, (&before, &after))?;
         let mut orders = Orders::new();
+        let lanes_part = !worth.is_empty();
         for cause in worth {
             if self.is_full() {
                 self.put_off(cause.line);
@@ -242,6 +245,10 @@ impl Workshop<'_> {
             if refused.is_none_or(|why| !kept.contains(&why)) {
                 self.split(cause, (&before, &after))?;
             }
+        }
+        self.construct = None;
+        if lanes_part {
+            self.workgroup_shape(refused, &fixed, (&before, &after))?;
         }
         Ok(after)
     }
@@ -464,6 +471,109 @@ impl Workshop<'_> {
         }
         Ok(())
     }
+
+    /// Gives workgroups other sides, where the grid has rows: the shape that takes least, or of those that take about as
+    /// much the one with the longest rows.
+    fn workgroup_shape(
+        &mut self,
+        refused: Option<Refused>,
+        fixed: &std::collections::BTreeSet<Fixed>,
+        contents: (&Contents, &Contents),
+    ) -> Result<(), RunError> {
+        let from = self.program.workgroup_size();
+        let others = other_shapes(from, &self.dispatched);
+        let launch = self.launch;
+        let dispatch = &launch.dispatches[self.number];
+        // Whoever writes the counts of an indirect dispatch works them out from the shape.
+        let (Workgroups::Direct(_), Some(&first)) = (&dispatch.workgroups, others.first()) else {
+            return Ok(());
+        };
+        let line = size_line(self.program);
+        let alike = launch.dispatches.iter().filter(|o| o.entry_point == dispatch.entry_point);
+        let refused = refused
+            .or(fixed.contains(&Fixed::Workgroup).then_some(Refused::PlaceInWorkgroup))
+            .or(fixed.contains(&Fixed::WorkgroupCount).then_some(Refused::WorkgroupCount))
+            .or((alike.count() > 1).then_some(Refused::SeveralDispatches));
+        if refused.is_some() {
+            self.push(Change::WorkgroupShape { from, to: first }, line, None, refused);
+            return Ok(());
+        }
+        let mut tried: Vec<(u128, [u32; 3], Vec<BlockTotals>, Arrangement)> = Vec::new();
+        let mut why_not = None;
+        for to in others {
+            if self.is_over() || self.is_full() {
+                self.put_off(line);
+                break;
+            }
+            let order = order_in_shape(self.dispatched.workgroups, from, to);
+            let arrangement = Arrangement::new(order, from.iter().product());
+            let (counts, why) = self.attempt(Changed::Arranged(&arrangement), contents)?;
+            if why.is_none() {
+                let operations = causes::operations(self.program, &counts);
+                tried.push((operations, to, counts, arrangement));
+            }
+            why_not = why.map(|why| (to, why)).or(why_not);
+        }
+        let least = tried.iter().map(|(operations, ..)| *operations).min().unwrap_or(0);
+        tried.retain(|(operations, ..)| operations * SIZES_ALIKE <= least * (SIZES_ALIKE + 1));
+        match (tried.into_iter().max_by_key(|(_, to, ..)| to[0]), why_not) {
+            (Some((_, to, counts, arrangement)), _) => {
+                let change = (Change::WorkgroupShape { from, to }, line, false);
+                self.note(change, Some(counts), None, Some(&arrangement));
+            }
+            (None, Some((to, why))) => {
+                self.push(Change::WorkgroupShape { from, to }, line, None, Some(why));
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+}
+
+/// The shapes of as many invocations that cut a grid with rows into workgroups, and into other subgroups than it is cut
+/// into: rows that whole subgroups lie in are one cut, however long they are.
+fn other_shapes(from: [u32; 3], dispatched: &Dispatched) -> Vec<[u32; 3]> {
+    let grid = dispatched.workgroups;
+    let extent = [0, 1, 2].map(|axis| u64::from(grid[axis]) * u64::from(from[axis]));
+    if extent.contains(&0) || extent[1] == 1 {
+        return Vec::new();
+    }
+    let fits = |shape: &[u32; 3]| {
+        extent.iter().zip(shape).all(|(extent, side)| {
+            let side = u64::from(*side);
+            let groups_max = u64::from(WORKGROUPS_PER_DIMENSION_MAX);
+            extent.is_multiple_of(side) && extent / side <= groups_max
+        })
+    };
+    let whole = |shape: &[u32; 3]| shape[0].is_multiple_of(dispatched.width.lanes());
+    let mut cut_in_rows = whole(&from);
+    let mut others = shapes(from, true);
+    others.retain(|shape| {
+        let is_other = *shape != from && fits(shape) && !(whole(shape) && cut_in_rows);
+        cut_in_rows |= is_other && whole(shape);
+        is_other
+    });
+    others
+}
+
+/// The invocations of a grid in workgroups of the shape `to`, by their numbers in workgroups of the shape `from`.
+fn order_in_shape(grid: [u32; 3], from: [u32; 3], to: [u32; 3]) -> Vec<u64> {
+    let [grid, from, to] = [grid, from, to].map(|sides| sides.map(u64::from));
+    let number = |sides: [u64; 3], [x, y, z]: [u64; 3]| (z * sides[1] + y) * sides[0] + x;
+    let place = |sides: [u64; 3], number: u64| {
+        [number % sides[0], number / sides[0] % sides[1], number / sides[0] / sides[1]]
+    };
+    let others = [0, 1, 2].map(|axis| grid[axis] * from[axis] / to[axis]);
+    let size: u64 = to.iter().product();
+    let all = others.iter().product::<u64>() * size;
+    let renumber = |new: u64| {
+        let (group, local) = (place(others, new / size), place(to, new % size));
+        let id = [0, 1, 2].map(|axis| group[axis] * to[axis] + local[axis]);
+        let group = [0, 1, 2].map(|axis| id[axis] / from[axis]);
+        let local = [0, 1, 2].map(|axis| id[axis] % from[axis]);
+        number(grid, group) * size + number(from, local)
+    };
+    (0..all).map(renumber).collect()
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ struct Candidate<'a> {
     saved: BTreeMap<BlockPlace, i128>,
     /// Other lines whose change saves the same.
     same: Vec<u32>,
+    /// Another shape of workgroups that saves the same, its line, and what it saves alone.
+    same_by_shape: Option<([u32; 3], u32, i128)>,
 }
 
 impl Candidate<'_> {
@@ -93,6 +95,7 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             inside,
             saved,
             same: vec![],
+            same_by_shape: None,
         };
         let alike = known.entry((rule, line, file, within, entered_at)).or_default();
         // Of several on one line each is a change of its own.
@@ -159,7 +162,11 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
                 card.saved.keys().any(|place| best.saved.contains_key(place))
             };
             if let Some((card, _)) = cards.iter_mut().find(overlap) {
-                card.same.push(best.line);
+                if let Change::WorkgroupShape { to, .. } = best.change {
+                    card.same_by_shape = Some((to, best.line, best.alone()));
+                } else {
+                    card.same.push(best.line);
+                }
             }
             continue;
         }
@@ -200,13 +207,14 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     cards.into_iter().map(card).collect()
 }
 
-/// The candidate that saves most `beyond` what is claimed. Of those that save as much within a fiftieth, the one
-/// inside whose branch or loop most is saved, since others only go with it; of equal ones the first that was tried,
-/// whose lines have most idle lanes.
+/// The candidate that saves most `beyond` what is claimed. Of those that save as much within a fiftieth, another shape of
+/// workgroups, which needs no sorting; else the one inside whose branch or loop most is saved, since others only go with
+/// it; of equal ones the first that was tried, whose lines have most idle lanes.
 fn find_best(open: &[Candidate<'_>], beyond: &[i128]) -> usize {
     let most = beyond.iter().copied().max().unwrap_or(0);
     let alike = |at: &usize| beyond[*at] * 50 >= most * 49;
-    (0..open.len()).rev().filter(alike).max_by_key(|&at| open[at].inside).unwrap_or(0)
+    let merit = |&at: &usize| (open[at].rule == Rule::WorkgroupShape, open[at].inside);
+    (0..open.len()).rev().filter(alike).max_by_key(merit).unwrap_or(0)
 }
 
 /// What to do, in a sentence.
@@ -233,6 +241,12 @@ fn sentence(change: Change, within: bool) -> String {
         Change::WorkgroupSize { from, to } => format!(
             "Workgroups of {from} leave the last subgroup of each partly empty: make them {to} large."
         ),
+        Change::WorkgroupShape { from, to } => format!(
+            "Lanes part in subgroups that are cut from workgroups of {}: make the workgroups {} large, and launch as \
+             many invocations.",
+            sides(from),
+            sides(to)
+        ),
         Change::FewerWorkgroups { from, to } => format!(
             "All invocations of the last workgroups return here at once: launch {} workgroups in place of \
              {}.",
@@ -243,6 +257,11 @@ fn sentence(change: Change, within: bool) -> String {
             "This branch is short: let all lanes work out both ways, and choose with `select`.".to_owned()
         }
     }
+}
+
+/// `8 × 8`, with a third side where there is one.
+fn sides([x, y, z]: [u32; 3]) -> String {
+    if z == 1 { format!("{x} × {y}") } else { format!("{x} × {y} × {z}") }
 }
 
 /// Which of several on one line a card is about; nothing where it is the only one.
@@ -280,6 +299,13 @@ fn reason(
         let others = lines(&candidate.same).to_lowercase();
         text += &format!(
             " The changes at {others} would save some of these operations too; they are counted here only."
+        );
+    }
+    if let Some((to, line, alone)) = candidate.same_by_shape {
+        text += &format!(
+            " Workgroups of {} (line {line}) alone would save {} operations, with no order of invocations.",
+            sides(to),
+            whole(u128::try_from(alone).unwrap_or(0))
         );
     }
     text
@@ -335,11 +361,18 @@ impl<'a> Tried<'a> {
     /// What the change of a card saves, as part of all subgroup operations; `None` if it was not tried here.
     pub(super) fn find_share_alone(&self, card: &Advice) -> Option<Ratio> {
         let candidate = self.candidates.get(&card.line)?.iter().find(|candidate| {
-            // Another size of workgroups is another change.
-            let is_other_size = matches!(
-                (candidate.change, card.change),
-                (Change::WorkgroupSize { to, .. }, Some(Change::WorkgroupSize { to: other, .. })) if to != other
-            );
+            // Another size or shape of workgroups is another change.
+            let is_other_size = match (candidate.change, card.change) {
+                (
+                    Change::WorkgroupSize { to, .. },
+                    Some(Change::WorkgroupSize { to: other, .. }),
+                ) => to != other,
+                (
+                    Change::WorkgroupShape { to, .. },
+                    Some(Change::WorkgroupShape { to: other, .. }),
+                ) => to != other,
+                _ => false,
+            };
             let is_same_place =
                 card.entered_at.is_none_or(|entered_at| candidate.entered_at == Some(entered_at));
             candidate.rule == card.rule && is_same_place && !is_other_size
@@ -439,11 +472,14 @@ pub(super) fn why_refused(why: Refused) -> &'static str {
             "lanes part, but invocations cannot change places: subgroup operations join neighbours."
         }
         Refused::PlaceInWorkgroup => {
-            "workgroups cannot have another size: the shader uses places in the workgroup."
+            "workgroups cannot have another size or shape: the shader uses places in the workgroup."
         }
         Refused::SeveralDimensions => {
             "no other size of workgroup was tried: theirs has several dimensions, and each tile of other sides is \
              another order of the work."
+        }
+        Refused::SeveralDispatches => {
+            "no other shape of workgroups was tried: several dispatches have this entry point, and would have it too."
         }
         Refused::WorkgroupCount => {
             "another number of workgroups was not tried: the shader uses their number."

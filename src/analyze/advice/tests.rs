@@ -3,10 +3,10 @@
 
 use super::*;
 use crate::analyze::profiles;
-use crate::fixtures::{DEMO, profiled, random_words, simulated};
-use crate::kernel::Fill;
+use crate::fixtures::{DEMO, profiled, random_words, simulated, simulated_launch};
+use crate::kernel::{Buffer, Fill, Launch, ScalarType};
 use crate::record::{Block, BlockTotals, Change, Flag, Run, Tag, WhatIf};
-use crate::units::Nanoseconds;
+use crate::units::{Nanoseconds, grouped_text as whole};
 
 /// A shader of the trial.
 fn trial(name: &str) -> &'static str {
@@ -346,6 +346,87 @@ fn one_size_of_workgroups_is_advised_for_both_widths() {
     let cards = advice_in(&simulated(&text(32), random_words(), 64, &[32, 64]));
     assert_eq!(named(&cards), ["workgroup_size 6"]);
     assert_eq!(cards[0].at_widths.iter().map(|(width, _)| width.lanes()).collect::<Vec<_>>(), [64]);
+}
+
+/// Counts a shader of a grid of 64 × 64 in workgroups of a shape, whose invocations work longer where `busy` holds.
+fn in_shape([x, y]: [u32; 2], arguments: &str, busy: &str) -> Run {
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size({x}, {y})
+fn main(@builtin(global_invocation_id) id: vec3u{arguments}) {{
+    var sum = id.x;
+    if {busy} {{ for (var i = 0u; i < 40u; i++) {{ sum = sum * 5u + i; }} }}
+    sums[id.y * 64u + id.x] = sum;
+}}
+"
+    );
+    let sums = Buffer {
+        name: "sums".to_owned(),
+        size: 4096 * 4,
+        fill: Fill::Zero,
+        scalar: ScalarType::U32,
+        output: true,
+    };
+    simulated_launch(
+        &Launch::of_shader("shader.wgsl", &text, vec![sums], [64 / x, 64 / y, 1]),
+        &[32],
+    )
+}
+
+/// Tiles of 8 × 8 work in turn.
+const BUSY_TILES: &str = "(id.x / 8u + id.y / 8u) % 2u == 0u";
+
+#[test]
+fn tiles_of_a_grid_are_workgroups() {
+    let edited = in_shape([8, 8], "", BUSY_TILES);
+    for shape in [[64, 1], [1, 64]] {
+        let run = in_shape(shape, "", BUSY_TILES);
+        let cards = advice_in(&run);
+        // The order by the branch saves as much, and is dearer.
+        assert_eq!(named(&cards), ["workgroup_shape 2"]);
+        let [x, y] = shape;
+        let told = format!("cut from workgroups of {x} × {y}: make the workgroups 8 × 8 large");
+        assert!(cards[0].sentence.contains(&told), "{}", cards[0].sentence);
+        assert!(cards[0].reason.contains("The changes at line 5 would"), "{}", cards[0].reason);
+        assert_eq!(cards[0].saved_alone, operations(&run) - operations(&edited));
+    }
+    assert_eq!(named(&advice_in(&edited)), NONE);
+    // Columns that work in turn are told apart by rows of workgroups that stand.
+    let run = in_shape([64, 1], "", "id.x % 2u == 0u");
+    let cards = advice_in(&run);
+    assert_eq!(named(&cards), ["workgroup_shape 2"]);
+    assert!(cards[0].sentence.contains("make the workgroups 1 × 64 large"), "{cards:#?}");
+    let edited = in_shape([1, 64], "", "id.x % 2u == 0u");
+    assert_eq!(cards[0].saved_alone, operations(&run) - operations(&edited));
+}
+
+#[test]
+fn a_shape_that_saves_less_than_an_order_is_told_with_it() {
+    // Tiles, and two invocations more in each row of 32.
+    let tile = "(id.x / 8u + id.y / 8u) % 2u";
+    let [one_end, other_end] =
+        ["id.y % 8u", "31u - id.y % 8u"].map(|x| format!("((id.x % 32u) ^ ({x}))"));
+    let busy = format!("min({tile}, min({one_end}, {other_end})) == 0u");
+    let run = in_shape([64, 1], "", &busy);
+    let cards = advice_in(&run);
+    assert_eq!(named(&cards), ["order_by_branch 5"]);
+    let edited = in_shape([8, 8], "", &busy);
+    let saved = operations(&run).saturating_sub(operations(&edited));
+    assert!(saved > 0 && saved < cards[0].saved_alone, "{saved}: {cards:#?}");
+    let told = format!("Workgroups of 8 × 8 (line 2) alone would save {} operations", whole(saved));
+    assert!(cards[0].reason.contains(&told), "{told}: {}", cards[0].reason);
+}
+
+#[test]
+fn the_shape_of_workgroups_is_kept_where_it_may_not_change() {
+    let local = ", @builtin(local_invocation_id) local: vec3u";
+    let busy = format!("{BUSY_TILES} && local.x < 64u");
+    let run = in_shape([64, 1], local, &busy);
+    assert!(advice_in(&run).iter().all(|card| card.rule != Rule::WorkgroupShape));
+    let told = "Line 2: workgroups cannot have another size or shape: the shader uses places";
+    assert!(remarks_in(&run).contains(told), "{}", remarks_in(&run));
+    // Where no lanes part, no shape is tried.
+    assert_eq!(named(&advice_in(&in_shape([64, 1], "", "id.y % 2u == 0u"))), NONE);
 }
 
 #[test]
