@@ -164,6 +164,19 @@ impl Case {
         kept.iter().map(check).collect()
     }
 
+    /// What trials of the shader say, beside what edits save.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::check`].
+    #[allow(dead_code, reason = "a test asks for it, and `lab worth` does not")]
+    pub(crate) fn verify(&self, width: Width) -> Vec<Verified> {
+        let launch =
+            self.launch(&self.source, &self.data, &dispatch("main", self.groups.as_deref()));
+        let verified = verify(&launch, width, Budget::Everything);
+        verified.unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+
     /// The first card of a profile beside what edits save.
     fn checked(
         &self,
