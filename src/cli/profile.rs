@@ -345,7 +345,7 @@ fn count_schedules(
         }
     }
     if !depends {
-        flag_moved(last);
+        flag_moved(launch, last);
     }
     watch.replace(index, last);
 }

@@ -12,7 +12,7 @@ use super::shapes::try_shapes;
 use super::simulator::{LOOKED_AT_MAX, SimulatorRunner, WATCHED_OPERATIONS};
 use super::what_if::{self, Budget};
 use super::{CountRequest, RunError, Runner, caught};
-use crate::kernel::Launch;
+use crate::kernel::{Launch, Workgroups};
 use crate::layout::Shape;
 use crate::record::{Flag, Measurement, Method, ScheduleCounts, Shapes, Tag, WhatIf, flag};
 use crate::simulate::Schedule;
@@ -138,8 +138,9 @@ impl Looks {
 
 /// Flags a measurement of which other orders of workgroups counted something else, though no dispatch by itself follows
 /// what others of it write: with the lines of the branches and loops around the blocks that differ. Where none does,
-/// what the other orders counted is dropped.
-pub fn flag_moved(measurement: &mut Measurement) {
+/// another order might still: the conditions that may follow what a dispatch leaves by its order are flagged then. Where
+/// there are none either, what the other orders counted is dropped.
+pub fn flag_moved(launch: &Launch, measurement: &mut Measurement) {
     let before = measurement.totals();
     let mut lines: BTreeSet<u32> = BTreeSet::new();
     for schedule in &measurement.schedules {
@@ -153,10 +154,51 @@ pub fn flag_moved(measurement: &mut Measurement) {
         }
     }
     if lines.is_empty() {
+        lines = find_handed_on(launch).unwrap_or_default();
+    }
+    if lines.is_empty() {
         measurement.schedules.clear();
     } else {
         measurement.flags.push(Flag::at(Tag::DependsOnSchedule, lines));
     }
+}
+
+/// The lines of the conditions that may follow what an earlier dispatch leaves by the order of workgroups, as far as the
+/// programs tell: whatever a dispatch writes that uses such a buffer is taken to come from it.
+fn find_handed_on(launch: &Launch) -> Result<BTreeSet<u32>, RunError> {
+    let mut lines = BTreeSet::new();
+    if launch.dispatches.len() < 2 {
+        return Ok(lines);
+    }
+    let programs = programs(launch)?;
+    let mut left: BTreeSet<String> = BTreeSet::new();
+    for (number, (program, dispatch)) in programs.iter().zip(&launch.dispatches).enumerate() {
+        for (name, deciding) in program.find_deciding() {
+            if name.split('.').next().is_some_and(|variable| left.contains(variable)) {
+                lines.extend(deciding.conditions);
+            }
+        }
+        let Ok(interface) = program.interface() else { continue };
+        let workgroups = match dispatch.workgroups {
+            Workgroups::Direct(workgroups) => workgroups,
+            // There may be rows of them.
+            Workgroups::Indirect { .. } => [u32::MAX; 3],
+        };
+        let by_order = programs.compiled(number)?.find_left_by_order(workgroups);
+        let buffers = interface.resources.iter();
+        let buffers = buffers.map(|r| (&r.name, (r.group, r.binding), r.written));
+        let textures = interface.textures.iter();
+        let textures = textures.map(|t| (&t.name, (t.group, t.binding), t.written));
+        let bound: Vec<_> = buffers.chain(textures).collect();
+        let uses = bound.iter().any(|(name, ..)| left.contains(*name));
+        let handed = bound.iter().filter(
+            |(_, place, written)| {
+                if uses { *written } else { by_order.contains(place) }
+            },
+        );
+        left.extend(handed.map(|(name, ..)| (*name).clone()));
+    }
+    Ok(lines)
 }
 
 /// Whether a shape has any atomic.

@@ -152,6 +152,9 @@ fn walk(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
+/// How it puts itself there.
+const LINK: &str = "next[id.x] = atomicExchange(&heads[(id.x * id.x / 7u) % 23u], id.x + 1u);";
+
 /// What one dispatch leaves for the next by the order of its workgroups is tried, though no dispatch by itself shows it.
 pub(super) fn handed_on() {
     let launch = "[[dispatches]]\nentry_point = \"link\"\n[[dispatches]]\nentry_point = \"walk\"\n";
@@ -173,6 +176,25 @@ pub(super) fn handed_on() {
         assert!(stdout.contains("leave for a later one"), "{stdout}");
         assert!(!stdout.contains("guaranteed") && !stdout.contains("line 12: "), "{stdout}");
     }
+    // That no order which is tried moves a count is no proof: which turn a lane has follows the order all the same.
+    let list = LISTS.replace(LINK, "next[id.x] = atomicAdd(&heads[0], 1u) % 2u;");
+    for more in [&[][..], &["--schedules", "3"]] {
+        let (stdout, measured) = profile(&list, more);
+        let flag = measured.flags.iter().find(|flag| flag.tag == Tag::DependsOnSchedule);
+        assert_eq!(flag.expect("a flag").lines, [12], "the loop that walks");
+        assert!(measured.schedules.iter().all(|other| other.blocks == measured.totals()));
+        assert!(
+            stdout.contains("leave for a later one") && !stdout.contains("guaranteed"),
+            "{stdout}"
+        );
+    }
+    // Sums are the same in each order, and so is what follows them.
+    let sums = LISTS
+        .replace(LINK, "next[id.x] = id.x; atomicAdd(&heads[id.x % 23u], id.x);")
+        .replace("var at = next[id.x];", "var at = atomicLoad(&heads[id.x % 23u]);")
+        .replace("at = next[at - 1u];", "at = at / 2u;");
+    let (stdout, measured) = profile(&sums, &[]);
+    assert!(measured.flags.iter().all(|flag| flag.tag != Tag::DependsOnSchedule), "{stdout}");
     // Lists of one element each do not depend on any order.
     let alone = LISTS.replace("(id.x * id.x / 7u) % 23u", "id.x");
     let (stdout, measured) = profile(&alone, &["--schedules", "3"]);
