@@ -74,7 +74,7 @@ impl Compiled {
     /// workgroups, or of subgroups of one, as far as its instructions tell. There are none where no atomic's order
     /// decides a value: no old value is used, none is read that is changed too, and changes are by one operation that
     /// commutes; or each invocation has its own. Else they are all that it writes, but for those of which atomics alone
-    /// are changed, by constants and one operation that commutes.
+    /// are changed, by one operation that commutes and values that no order decides.
     pub fn find_left_by_order(&self, workgroups: [u32; 3]) -> BTreeSet<(u32, u32)> {
         let code = &self.code;
         let mut found = AtomicUses::default();
@@ -87,7 +87,7 @@ impl Compiled {
                         AtomicChange::Ordered
                     }
                 };
-                if !self.is_constant(atomic.value, &atomic.at) {
+                if !self.is_fixed(atomic.value, &atomic.at) {
                     found.written.insert(atomic.at.root);
                 }
                 if self.is_shared(&atomic.at, workgroups) {
@@ -99,10 +99,11 @@ impl Compiled {
                 let at = &code.accesses[at as usize];
                 found.written.insert(at.root);
                 if at.atomic && self.is_shared(at, workgroups) {
-                    let constant = self.is_constant(src, at);
-                    let change =
-                        if constant { AtomicChange::Stores(src) } else { AtomicChange::Ordered };
-                    found.change(at, change);
+                    let mut builtins = code.builtins.iter();
+                    let is_one_value = self.is_fixed(src, at)
+                        && !builtins.any(|(_, _, register)| *register == src);
+                    let stores = AtomicChange::Stores(src);
+                    found.change(at, if is_one_value { stores } else { AtomicChange::Ordered });
                 }
             } else if let Op::Load { at, .. } = *op {
                 let at = &code.accesses[at as usize];
@@ -136,8 +137,8 @@ impl Compiled {
         !in_line || self.code.owners[usize::from(at.root)] != Owner::Invocation
     }
 
-    /// Whether the registers of an access hold a constant: constants are the first.
-    fn is_constant(&self, register: Reg, at: &At) -> bool {
+    /// Whether the registers of an access hold constants, built-in values or lengths, which are the first.
+    fn is_fixed(&self, register: Reg, at: &At) -> bool {
         usize::from(register) + usize::from(at.count) <= self.code.constants.len()
     }
 }
@@ -174,5 +175,47 @@ impl AtomicUses {
             self.by_order = true;
             self.written.insert(at.root);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Overrides, Parsed};
+
+    /// The bindings that a dispatch of four workgroups, in so many rows, leaves by their order.
+    fn left(body: &str, rows: u32) -> Vec<u32> {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> count: atomic<u32>;
+@group(0) @binding(1) var<storage, read_write> bins: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> list: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {{ {body} }}"
+        );
+        let parsed = Parsed::new("t.wgsl", &text).unwrap();
+        let program = parsed.resolve("main", &Overrides::new()).unwrap();
+        let found = Compiled::new(&program).unwrap().find_left_by_order([4, rows, 1]);
+        found.into_iter().map(|(_, binding)| binding).collect()
+    }
+
+    #[test]
+    fn what_atomics_leave_by_their_order_is_found() {
+        let none: [u32; 0] = [];
+        // Where an element comes to lie follows the order; how many there are does not.
+        assert_eq!(left("list[atomicAdd(&count, 1u)] = id.x;", 1), [2]);
+        assert_eq!(left("atomicAdd(&bins[id.x % 7u], id.x);", 1), none);
+        let two = "atomicAdd(&bins[id.x % 7u], 1u); atomicMax(&bins[id.x % 5u], 1u);";
+        assert_eq!(left(two, 1), [1]);
+        // Each invocation has its own, unless there are rows with the same x.
+        let each = "list[id.x] = atomicExchange(&bins[id.x], 1u);";
+        assert_eq!(left(each, 1), none);
+        assert_eq!(left(each, 2), [1, 2]);
+        // What is read is there before, unless it is changed too.
+        let read = "list[id.x] = atomicLoad(&bins[id.x % 7u]);";
+        assert_eq!(left(read, 1), none);
+        assert_eq!(left(&format!("atomicAdd(&bins[id.x % 5u], 1u); {read}"), 1), [2]);
+        // One value is one, whoever stores it last.
+        assert_eq!(left("atomicStore(&count, 0u);", 1), none);
+        assert_eq!(left("atomicStore(&count, id.x);", 1), [0]);
     }
 }
