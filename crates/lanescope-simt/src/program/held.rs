@@ -2,7 +2,7 @@
 //!
 //! Input: a module. Output: for each array of a buffer, which is the variable itself or a member of one that is a
 //! struct, what it holds, where its use tells ([`Held`]), and the arrays that its numbers lead into; and the most that
-//! numbers of the host may be which bound an index into an array of a fixed length. Whether a condition
+//! numbers of the host may be which bound an index into an array of a fixed length, or are one. Whether a condition
 //! follows what an array holds, so that rows are walked or keys compared, [`Deciding`](super::Deciding) says. Indices
 //! are compared as they are written, a variable's value as its name. Nothing is changed; no value is worked out.
 //!
@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use naga::valid::{FunctionInfo, ModuleInfo};
 use naga::{
     AddressSpace, ArraySize, BinaryOperator, Binding, BuiltIn, Expression, Function,
     GlobalVariable, Handle, Literal, LocalVariable, MathFunction, Module, ScalarKind, Type,
@@ -56,8 +57,8 @@ pub struct Uses {
     pub held: BTreeMap<String, Held>,
     /// The arrays that are indexed by their numbers, as these are or with something added.
     pub leads: BTreeMap<String, BTreeSet<String>>,
-    /// The most that a number of the host may be, so that what it bounds stays within an array of a fixed length;
-    /// numbers are named as those of [`PlaceBounds`](super::PlaceBounds).
+    /// The most that a number of the host may be, so that what it bounds, or where it leads as it is, stays within an
+    /// array of a fixed length; numbers are named as those of [`PlaceBounds`](super::PlaceBounds).
     pub limits: BTreeMap<String, u64>,
     /// Numbers beside arrays in one struct that are indices into arrays, as they are or with something added, named in the
     /// same way.
@@ -88,8 +89,12 @@ impl Uses {
 
 /// What the use of the arrays of the module's buffers tells; `decides` says by an array's name whether a condition
 /// follows what it holds.
-pub(crate) fn find_uses(module: &Module, decides: &dyn Fn(&str) -> bool) -> Uses {
-    let reader = Reader::new(module);
+pub(crate) fn find_uses(
+    module: &Module,
+    info: &ModuleInfo,
+    decides: &dyn Fn(&str) -> bool,
+) -> Uses {
+    let reader = Reader::new(module, info);
     Uses {
         held: reader.held(decides),
         leads: reader.leads(),
@@ -129,6 +134,8 @@ struct Read {
 /// What is read of a module.
 struct Reader<'a> {
     module: &'a Module,
+    /// The types of each function's expressions.
+    types: Vec<&'a FunctionInfo>,
     flow: Flow<'a>,
     /// Every element whose place is worked out.
     elements: Vec<Element>,
@@ -141,7 +148,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(module: &'a Module) -> Self {
+    fn new(module: &'a Module, info: &'a ModuleInfo) -> Self {
+        let of_entries = (0..module.entry_points.len()).map(|entry| info.get_entry_point(entry));
+        let types = module.functions.iter().map(|(handle, _)| &info[handle]).chain(of_entries);
+        let types = types.collect();
         let entries = module.entry_points.iter().map(|entry| &entry.function);
         let functions: Vec<&Function> =
             module.functions.iter().map(|(_, function)| function).chain(entries).collect();
@@ -162,7 +172,7 @@ impl<'a> Reader<'a> {
         }
         let flow = Flow::new(module, functions);
         let (reads, accesses) = (Vec::new(), Vec::new());
-        let mut reader = Self { module, flow, elements, loads, reads, accesses };
+        let mut reader = Self { module, types, flow, elements, loads, reads, accesses };
         for number in 0..reader.flow.functions.len() {
             let reads = reader.indices_of(number, &reader.loads, &reader.reads);
             let accesses = reader.indices_of(number, &reader.elements, &reader.accesses);
@@ -240,7 +250,7 @@ impl<'a> Reader<'a> {
         all.filter(|(_, names)| !names.is_empty()).collect()
     }
 
-    /// The most that numbers of the host may be which an index is compared with.
+    /// The most that numbers of the host may be which an index is compared with, or which are one.
     fn limits(&self) -> BTreeMap<String, u64> {
         let mut limits: BTreeMap<String, u64> = BTreeMap::new();
         for ((number, _), expression) in self.expressions() {
@@ -268,7 +278,67 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+        for (name, last) in self.last_elements() {
+            let least = limits.entry(name).or_insert(last);
+            *least = (*least).min(last);
+        }
         limits
+    }
+
+    /// The numbers of the host that are indices into arrays of a fixed length, wherever these lie, each with the
+    /// shortest one's last element.
+    fn last_elements(&self) -> BTreeMap<String, u64> {
+        let indices = self.expressions().filter_map(|((number, _), expression)| {
+            let Expression::Access { base, index } = *expression else { return None };
+            Some(((number, index), self.last_element((number, base))?))
+        });
+        let indices: Vec<(Value, u64)> = indices.collect();
+        if indices.is_empty() {
+            return BTreeMap::new();
+        }
+        let mut numbers: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for (value, expression) in self.expressions() {
+            let is_read = match *expression {
+                Expression::Load { .. } => true,
+                Expression::AccessIndex { base, .. } => {
+                    matches!(*self.expression((value.0, base)), Expression::Load { .. })
+                }
+                _ => false,
+            };
+            if is_read
+                && self.is_integer(value)
+                && let Some(name) = given_number(self.module, self.flow.functions[value.0], value.1)
+            {
+                numbers.entry(name).or_default().push(value);
+            }
+        }
+        let lasts = numbers.into_iter().filter_map(|(name, values)| {
+            let comes = self.flow.follow(values.into_iter(), true);
+            let reached = indices.iter().filter(|(index, _)| comes.holds(*index));
+            Some((name, reached.map(|(_, last)| *last).min()?))
+        });
+        lasts.collect()
+    }
+
+    /// The number of the last element of what an expression is or points to, where that is an array of a fixed length.
+    fn last_element(&self, value: Value) -> Option<u64> {
+        let types = &self.module.types;
+        let mut array = self.types[value.0][value.1].ty.inner_with(types);
+        if let TypeInner::Pointer { base, .. } = *array {
+            array = &types[base].inner;
+        }
+        match *array {
+            TypeInner::Array { size: ArraySize::Constant(count), .. } => {
+                Some(u64::from(count.get()) - 1)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_integer(&self, value: Value) -> bool {
+        let inner = self.types[value.0][value.1].ty.inner_with(&self.module.types);
+        let is = |kind: ScalarKind| matches!(kind, ScalarKind::Sint | ScalarKind::Uint);
+        matches!(inner, TypeInner::Scalar(scalar) if is(scalar.kind))
     }
 
     /// The numbers beside arrays in a struct that are indices.

@@ -155,7 +155,7 @@ impl Program {
         let Bound { buffers, textures, samplers } = self.bound()?;
         let deciding = self.find_deciding();
         let decides = |name: &str| deciding.get(name).is_some_and(|d| !d.conditions.is_empty());
-        let uses = super::held::find_uses(self.module(), &decides);
+        let uses = super::held::find_uses(self.module(), self.info(), &decides);
         for binding in buffers {
             let used = info[binding.handle];
             let access = match (binding.uniform, binding.writable) {
@@ -409,6 +409,33 @@ mod tests {
         // Nine offsets are of eight rows.
         assert_eq!(uses.limits, [("graph.count".to_owned(), 8)].into());
         assert!(uses.indices.is_empty(), "{:?}", uses.indices);
+    }
+
+    #[test]
+    fn what_is_an_index_into_a_fixed_array_is_below_its_length() {
+        let text = "
+            struct Params { face: u32, ring: vec2<i32>, far: f32, shift: u32, count: u32 }
+            @group(0) @binding(0) var<uniform> params: Params;
+            @group(0) @binding(1) var<uniform> level: u32;
+            @group(0) @binding(2) var<storage, read_write> y: array<f32>;
+            var<workgroup> sums: array<f32, 32>;
+            fn towards(face: u32) -> vec3<f32> {
+                const all = array<vec3<f32>, 6>();
+                return all[face];
+            }
+            @compute @workgroup_size(8)
+            fn main(@builtin(local_invocation_index) i: u32) {
+                let weights = array<f32, 5>(1.0, 2.0, 3.0, 4.0, 5.0);
+                let ring = params.ring;
+                var at = ring.y;
+                sums[i + level] = towards(params.face).x + weights[at] + weights[i];
+                if (i < params.count) { y[i + params.shift] = sums[i] + sums[i / params.shift]; }
+                y[u32(params.far)] = sums[level];
+            }";
+        // Not what divides, nor what a float leads to, nor an index into what is as long as its buffer.
+        let limits = [("level", 31_u64), ("params.face", 5), ("params.ring.y", 4)];
+        let limits = limits.map(|(name, most)| (name.to_owned(), most));
+        assert_eq!(interface(text).uses.limits, limits.into());
     }
 
     #[test]
