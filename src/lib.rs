@@ -83,6 +83,10 @@
 //! `lanescope-capture` stands beside them and uses none: it copies a dispatch out of a running wgpu program
 //! into a folder, which enters at [`run::profile`] as a launch file does.
 //!
+//! There is no module of what a user brings: its text is read in [`program`] and its launch file in [`kernel`], as
+//! the catalogue's own are. What the file leaves out is worked out in [`run::profile`], which tries a launch on the
+//! simulator of [`run`] to see whether it can be afforded, and so cannot stand below it.
+//!
 //! Outside `src`: `shaders` holds every kernel, and the ledger of the claims that they test;
 //! `results/records` holds committed runs, and `docs/findings` what was found in them;
 //! `benches` measures the simulator.
@@ -110,7 +114,8 @@
 //!   Ratios between kernels, agreement and plausibility are made anew each time, so that old
 //!   records profit from better analysis.
 //! - **No zero for what is missing.** What was not measured is `null` or absent.
-//! - **No clock outside [`run`]**, no file written outside [`store`] and [`cli`], nothing printed
+//! - **No clock outside [`run`]**, but for `store::saver`, which spaces its saves, and the progress that
+//!   [`cli`] shows; no file written outside [`store`] and [`cli`], nothing printed
 //!   outside [`cli`]. A disassembler reads files only: its input lies in the system's temporary
 //!   folder while it runs ([`run::cuda::disassembly`]).
 //! - **No hardware counter beside anything else.** They are read in processes that neither time nor

@@ -22,7 +22,7 @@ use crate::record::{DataRace, Dispatch, Line, Measurement};
 use crate::run::looks::Looks;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::{ProfileError, ProfileRequest, prepare};
-use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
+use crate::run::simulator::{self, STEPS_MAX, SimulatorRunner};
 use crate::run::{CountRequest, Counted, RunError, Runner as _};
 use crate::units::{Ratio, Width, text};
 
@@ -133,7 +133,8 @@ impl TestRequest {
     ///
     /// Where the shader, its launch or the device cannot be used, and where the simulator stops.
     pub fn run(self) -> Result<Profiled, TestingError> {
-        let width = self.device.strip_prefix("sim:").and_then(|lanes| lanes.parse().ok());
+        let named = self.device.split_once(':').filter(|(prefix, _)| *prefix == simulator::PREFIX);
+        let width = named.and_then(|(_, lanes)| lanes.parse().ok());
         let width = width.and_then(|lanes: u32| Width::new(lanes).ok());
         let width = width.ok_or_else(|| TestingError::Device(self.device.clone()))?;
         let description = match &self.launch {

@@ -59,7 +59,7 @@ use support::drivers::Driver;
 use support::trial_needing;
 
 /// What tests begin with that take most of the time, and what a change seldom breaks.
-const LONG: [&str; 24] = [
+const LONG: [&str; 25] = [
     "claims::formulas_hold_on_the_simulator_at_every_width",
     "cuda::lockstep_counts",
     "cuda::lockstep_runs",
@@ -70,6 +70,7 @@ const LONG: [&str; 24] = [
     "hostile::a_bad_driver_is_named_and_the_good_one_runs",
     "hostile::a_device_lost_at_any_submission_costs_its_launch",
     "hostile::a_driver_that_hangs_costs_ten_seconds",
+    "hostile::time_grows_with_the_input_and_not_its_square",
     "hostile::what_a_driver_prints_reaches_nobody",
     "hostile::what_does_not_end_is_not_read_without_end",
     "launches::",

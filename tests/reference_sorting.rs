@@ -51,12 +51,12 @@ fn both_clocks_give_a_copy_the_same_rate() {
     let rates: Vec<f64> = run.devices.iter().filter_map(|device| device.copy_bytes_per_s).collect();
     let [events, timestamps] = rates[..] else { panic!("{rates:?}") };
     assert!((events / timestamps - 1.0).abs() < 0.002, "{rates:?}");
-    let of = |device: &str| {
+    let median = |device: &str| {
         let found =
             run.measurements.iter().find(|measurement| measurement.device == device).unwrap();
         found.time.as_ref().unwrap().median_ns.0
     };
-    assert!(of("wgpu:0") < of("cuda:0"));
+    assert!(median("wgpu:0") < median("cuda:0"));
 }
 
 /// The row of a kernel with these parameters.
@@ -90,8 +90,8 @@ fn sorting_pays_at_no_size_where_classes_lie_together() {
     let (arms, classes, input) = (place("arms"), place("classes"), place("input"));
     let words = |form: &str, k: &str, lie: &str| {
         let found = table.rows.iter().find(|row| {
-            let of = |at: usize| row.parameters[at].as_str();
-            (of(arms), of(classes), of(input)) == (form, k, lie)
+            let value = |at: usize| row.parameters[at].as_str();
+            (value(arms), value(classes), value(input)) == (form, k, lie)
         });
         found.unwrap().crossovers[kernel].clone().unwrap()
     };

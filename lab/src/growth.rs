@@ -37,12 +37,6 @@ pub(crate) struct Arguments {
 /// The longest that one run may take.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// The least and the largest sizes of launch files and records.
-const PARAMETERS: [usize; 2] = [1250, 20_000];
-const DISPATCHES: [usize; 2] = [256, 4096];
-const MEASUREMENTS: [usize; 2] = [125, 4000];
-const BINS: [usize; 2] = [6250, 100_000];
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let program = match &arguments.program {
         Some(program) => program.canonicalize().context("--program")?,
@@ -54,19 +48,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     )?;
     for kind in inputs::SHADERS {
         let mut run = |size| profile(&program, &(kind.text)(size), None);
-        each(arguments, kind.name, [kind.usual, kind.largest], &mut run)?;
+        measure_sizes(arguments, kind.name, [kind.usual, kind.largest], &mut run)?;
     }
-    each(arguments, "parameters", PARAMETERS, &mut |size| {
+    measure_sizes(arguments, "parameters", inputs::PARAMETERS, &mut |size| {
         profile(&program, inputs::LAUNCHED, Some(&inputs::parameters(size)))
     })?;
-    each(arguments, "dispatches", DISPATCHES, &mut |size| {
+    measure_sizes(arguments, "dispatches", inputs::DISPATCHES, &mut |size| {
         profile(&program, inputs::LAUNCHED, Some(&inputs::dispatches(size)))
     })?;
     let good = good_record(&program)?;
-    each(arguments, "measurements", MEASUREMENTS, &mut |size| {
+    measure_sizes(arguments, "measurements", inputs::MEASUREMENTS, &mut |size| {
         report(&program, &inputs::measurements(&good, size))
     })?;
-    each(arguments, "bins", BINS, &mut |size| report(&program, &inputs::bins(&good, size)))?;
+    measure_sizes(arguments, "bins", inputs::BINS, &mut |size| {
+        report(&program, &inputs::bins(&good, size))
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -80,7 +76,7 @@ struct Cost {
 }
 
 /// Measures a kind at each size.
-fn each(
+fn measure_sizes(
     arguments: &Arguments,
     kind: &str,
     [least, largest]: [usize; 2],
@@ -138,9 +134,7 @@ fn report(program: &Path, record: &Value) -> anyhow::Result<Cost> {
 
 fn cost(mut command: Command, folder: &TempDir, input_bytes: u64) -> anyhow::Result<Cost> {
     command.current_dir(folder.path()).env("VK_DRIVER_FILES", "/nonexistent/no_driver.json");
-    let before = processor_s()?;
     let ended = finish(command, LIMIT);
-    let processor_s = processor_s()? - before;
     let bytes = |ending: &str| -> u64 {
         let files = std::fs::read_dir(folder.path().join("o")).into_iter().flatten().flatten();
         let some = files.filter(|file| file.path().extension().is_some_and(|e| e == ending));
@@ -150,20 +144,9 @@ fn cost(mut command: Command, folder: &TempDir, input_bytes: u64) -> anyhow::Res
         input_bytes,
         record_bytes: bytes("json"),
         page_bytes: bytes("html") + bytes("svg"),
-        processor_s,
+        processor_s: ended.processor.as_secs_f64(),
         ended,
     })
-}
-
-/// The processor time of all children that ended so far, in seconds.
-fn processor_s() -> anyhow::Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").context("Linux alone says it")?;
-    let (_, rest) = stat.rsplit_once(')').context("a name in brackets")?;
-    let ticks: Vec<f64> =
-        rest.split_whitespace().skip(13).take(2).filter_map(|word| word.parse().ok()).collect();
-    ensure!(ticks.len() == 2, "two figures of children's time");
-    // A tick is a hundredth of a second in every kernel that this runs on.
-    Ok((ticks[0] + ticks[1]) / 100.0)
 }
 
 fn good_record(program: &Path) -> anyhow::Result<Value> {

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use lanescope::algorithms::multisplit::MultisplitError;
 use lanescope::algorithms::sort::{
-    Before, Buffers, Key, Payload, RadixTuning, Sort, SortError, words_of,
+    Before, Buffers, Key, Matching, Payload, RadixTuning, Sort, SortError, words_of,
 };
 use lanescope::algorithms::{AlgorithmError, Compact, Flags, ScanTuning};
 use lanescope::kernel::generate::mix;
@@ -51,7 +51,7 @@ struct Case {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Arguments { count, seed, n_max } = *arguments;
     let gpu = open(BINDING_BYTES)?;
-    let limits = Limits::from(&gpu.device.limits());
+    let limits = Limits::from(&gpu.device);
     let most = u32::try_from(gpu.device.limits().max_storage_buffer_binding_size / 4)?;
     let named = [0, most].map(|n| {
         let keys = (0..n).map(|i| hash(u64::from(i))).collect();
@@ -117,9 +117,10 @@ impl Case {
             0 => Before::Runs { length: 1 + below(700) },
             _ => Before::LookBack { spins: 1 << below(12), at_once: 1 << below(6) },
         };
-        let (threads, staged) = (128 << below(3), 4 * (1 + below(2)));
+        let (threads, staged) = (128 << below(3), [4, 6, 8, 16][below(4) as usize]);
         let items = staged * (1 + below(2));
-        let other = RadixTuning { threads, items, staged, before };
+        let matching = [Matching::Ballots, Matching::Masks][below(2) as usize];
+        let other = RadixTuning { threads, items, staged, matching, before };
         let payload = below(2) == 0;
         let chosen = RadixTuning::choose(limits, n, payload, below(2) == 0);
         let takes_other = below(2) == 0 && other.check(limits, n).is_ok();
@@ -166,7 +167,12 @@ fn verify(gpu: &Gpu, case: &Case) -> anyhow::Result<()> {
 /// Runs a compaction and compares what it keeps with a filter.
 fn compact(gpu: &Gpu, seed: u64, n_max: u32) -> anyhow::Result<()> {
     let mut below = random(seed ^ 0xc0);
-    let n = size(&mut below, n_max);
+    let chosen = ScanTuning::for_device(&gpu.device);
+    let small = ScanTuning { workgroup_size: 128, items: 1 + below(3), spins: 1 };
+    let tuning = [chosen, small][below(2) as usize];
+    // Whole tiles alone are taken.
+    let tile = tuning.workgroup_size * tuning.items * 4;
+    let n = size(&mut below, n_max / tile * tile);
     let flags = [Flags::Words, Flags::Bytes][below(2) as usize];
     let of_eight = [0, 1, 4, 7, 8][below(5) as usize];
     let set: Vec<u32> =
@@ -182,9 +188,6 @@ fn compact(gpu: &Gpu, seed: u64, n_max: u32) -> anyhow::Result<()> {
     let length = words_of(n);
     let (input, output) = (gpu.buffer(length, &elements), gpu.buffer(length, &[]));
     let flags_buffer = gpu.buffer(u32::try_from(flags.bytes(n.into()) / 4)?, &packed);
-    let chosen = ScanTuning::for_device(&gpu.device);
-    let small = ScanTuning { workgroup_size: 128, items: 1 + below(3), spins: 1 };
-    let tuning = [chosen, small][below(2) as usize];
     let compact = Compact::new(&gpu.device, flags, tuning)?;
     let scratch = compact.scratch(&gpu.device, n.into());
     let call =

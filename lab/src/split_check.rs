@@ -158,7 +158,7 @@ pub(crate) fn open(binding_bytes: u64) -> anyhow::Result<Gpu> {
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     let adapter = adapters.into_iter().next().context("there is no adapter")?;
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-        required_features: Features::SUBGROUP,
+        required_features: Features::SUBGROUP | (adapter.features() & Features::SUBGROUP_BARRIER),
         required_limits: wgpu::Limits {
             max_storage_buffer_binding_size: binding_bytes,
             ..adapter.limits()

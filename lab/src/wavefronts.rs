@@ -730,7 +730,7 @@ fn speed(runner: &RadvRunner) -> anyhow::Result<bool> {
 /// Compiles the catalogue's default points and writes them into the archive.
 #[expect(clippy::disallowed_methods, reason = "writes a file of the checkout")]
 fn write_code(runners: &[RadvRunner]) -> anyhow::Result<ExitCode> {
-    let wanted = brought::wanted()?;
+    let wanted = brought::list_wanted()?;
     let mut index = CodeIndex::default();
     let mut words: Vec<u32> = Vec::new();
     let mut places: BTreeMap<Vec<u32>, usize> = BTreeMap::new();

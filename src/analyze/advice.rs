@@ -28,7 +28,7 @@ use indexmap::IndexMap;
 use super::names::{list_text, short_name};
 use super::profile::{DeviceProfile, Profile};
 use crate::record::Tag;
-use crate::units::text;
+use crate::units::{Width, text};
 pub use card::{Advice, GAIN_SHARE_MIN};
 pub use cards::{looked_at, remarks};
 pub use rule::Rule;
@@ -45,16 +45,42 @@ pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
 /// Gives the advice for every device of a profile, device by device.
 pub fn advice_of(profile: &Profile) -> Vec<Advice> {
     let mut list: Vec<Advice> = profile.devices.iter().flat_map(advice).collect();
+    model_at_widths(profile, &mut list);
+    let tried = profile.devices.iter().filter_map(|device| {
+        let width = device.column.width?;
+        Some((width, cards::Tried::on(device)?))
+    });
+    let tried: Vec<_> = tried.collect();
     for card in &mut list {
-        let shares = profile.devices.iter().filter_map(|device| {
-            let width = device.column.width?;
-            Some((width, cards::find_share_alone(device, card)?))
-        });
+        let shares =
+            tried.iter().filter_map(|(width, tried)| Some((*width, tried.find_share_alone(card)?)));
         card.at_widths = shares.collect();
         card.at_widths.sort_by_key(|(width, _)| *width);
         card.at_widths.dedup_by_key(|(width, _)| *width);
     }
     list
+}
+
+/// Says on each card of a model what the model says of the same rule and line at the other widths at which memory was
+/// looked at.
+fn model_at_widths(profile: &Profile, list: &mut [Advice]) {
+    let looked = profile.devices.iter().filter(|device| device.memory.is_some());
+    let mut widths: Vec<Width> = looked.filter_map(|device| device.column.width).collect();
+    widths.sort_unstable();
+    widths.dedup();
+    let known: Vec<(Rule, u32, Width, String)> = list
+        .iter()
+        .filter_map(|card| Some((card.rule, card.line, card.width, card.modelled.clone()?)))
+        .collect();
+    for card in list.iter_mut().filter(|card| card.modelled.is_some()) {
+        let others = widths.iter().filter(|width| **width != card.width);
+        let words = others.map(|width| {
+            let place = (card.rule, card.line, *width);
+            let same = known.iter().find(|(rule, line, at, _)| (*rule, *line, *at) == place);
+            (*width, same.map(|(.., words)| words.clone()))
+        });
+        card.modelled_at = words.collect();
+    }
 }
 
 /// What a profile found, in two to four sentences: how many lanes are active at which widths, which line wastes most,

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::names::{device_label, find_simulated, is_simulated};
+use super::names::{Simulated, device_label, is_simulated};
 use crate::{
     record::{Block, Measurement, Method, Run, Value},
     units::{BlockId, Width},
@@ -87,11 +87,12 @@ pub struct AgreementRow {
 
 /// Holds each device's measurement against the simulator's where the run has both, counted.
 pub fn agreements(run: &Run) -> Vec<AgreementRow> {
+    let simulated = Simulated::from_run(run);
     run.measurements
         .iter()
         .filter(|measurement| !is_simulated(run, measurement))
         .filter_map(|measurement| {
-            let twin = find_simulated(run, measurement)?;
+            let twin = simulated.find(measurement)?;
             Some(AgreementRow {
                 label: device_label(run, &measurement.device),
                 simulator: twin.device.clone(),

@@ -4,14 +4,14 @@
 //! each figure. All times compared in a curve were sampled side by side. No kernel is known by name
 //! here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
 
 use super::counts::{active_lanes_mean, efficiency};
 use super::names::{
     NOTABLE, device_label, exact, is_notable, is_simulated, parameters_text, short_name,
-    write_count,
+    values_key, write_count,
 };
 use super::rounds::{median_time, overlap, ticks_by_round};
 use super::usual::Usual;
@@ -321,10 +321,11 @@ fn spans_a_decade(figure: &FigureNote, series: &[CurveSeries]) -> bool {
 /// The curves of some launches, and those that are worked out.
 fn series_of(run: &Run, figure: &FigureNote, found: &[&Measurement]) -> Vec<CurveSeries> {
     let mut points = Points::new();
+    let by_width = figure.series.contains(WIDTH);
+    let several = found.windows(2).any(|pair| pair[0].device != pair[1].device);
     for (measurement, y) in values_of(figure, found) {
         if let Some((x, y)) = number(measurement, &figure.x).zip(y) {
-            let by_width = figure.series.contains(WIDTH);
-            let device = prefix(run, by_width, found, &measurement.device);
+            let device = prefix(run, several && !by_width, &measurement.device);
             let curve = curve_name(figure, measurement);
             let drawn = points.entry(format!("{device}{curve}")).or_default();
             drawn.points.insert(OrderedX(x / figure.x_unit), y);
@@ -371,13 +372,15 @@ fn values_of<'a>(
         FigureY::SlotsPerLaneOperation => {
             drawn.iter().map(|at| (*at, share(at).map(|share| 1.0 / share.0))).collect()
         }
-        FigureY::Speedup(over) => drawn
-            .iter()
-            .map(|at| (*at, twin(found, at, over).and_then(|twin| time_ratio(twin, at))))
-            .collect(),
+        FigureY::Speedup(over) => {
+            let twins = Twins::from_launches(found, over);
+            let value = |at: &Measurement| twins.find(at).and_then(|twin| time_ratio(twin, at));
+            drawn.iter().map(|at| (*at, value(at))).collect()
+        }
         FigureY::Slowdown(over) => {
+            let twins = Twins::from_launches(found, over);
             // The baseline may differ in another parameter than x.
-            within(&|_, at| twin(found, at, over).and_then(|twin| time_ratio(at, twin)))
+            within(&|_, at| twins.find(at).and_then(|twin| time_ratio(at, twin)))
         }
         FigureY::OfBest => within(&|sweep, at| {
             let best = sweep.iter().min_by(|a, b| time(a).total_cmp(&time(b)))?;
@@ -403,22 +406,48 @@ fn sweeps<'a>(drawn: &[&'a Measurement], x: &str) -> Vec<Vec<&'a Measurement>> {
     sweeps.into_values().filter(|sweep| sweep.len() >= SWEEP_MIN).collect()
 }
 
-/// The launch that has these values and agrees in all other parameters.
-fn twin<'a>(
-    all: &[&'a Measurement],
-    measurement: &Measurement,
-    over: &BTreeMap<String, Value>,
-) -> Option<&'a Measurement> {
-    let agrees = |other: &&&Measurement| {
-        let same = |(name, value): (&String, &Value)| {
-            over.contains_key(name) || measurement.parameters.get(name) == Some(value)
-        };
-        other.kernel == measurement.kernel
-            && other.device == measurement.device
-            && over.iter().all(|(name, value)| has_value(other, name, value))
-            && other.parameters.iter().all(same)
-    };
-    all.iter().find(agrees).copied()
+/// Launches that have certain values, each with its place, by the names of their other parameters, and by kernel, device
+/// and what these parameters are; of equal ones the first.
+struct Twins<'a>(IndexMap<Vec<&'a str>, HashMap<String, (usize, &'a Measurement)>>);
+
+impl<'a> Twins<'a> {
+    fn from_launches(all: &[&'a Measurement], over: &BTreeMap<String, Value>) -> Self {
+        let mut by_names: IndexMap<Vec<&str>, HashMap<String, (usize, &Measurement)>> =
+            IndexMap::new();
+        let has_values =
+            |launch: &Measurement| over.iter().all(|(name, value)| has_value(launch, name, value));
+        for (place, launch) in all.iter().copied().enumerate() {
+            if has_values(launch) {
+                let names = launch.parameters.keys().map(String::as_str);
+                let names: Vec<&str> = names.filter(|name| !over.contains_key(*name)).collect();
+                let key = Self::key(launch, &names);
+                by_names.entry(names).or_default().entry(key).or_insert((place, launch));
+            }
+        }
+        Self(by_names)
+    }
+
+    /// The first launch that has the values and agrees in all its other parameters.
+    fn find(&self, measurement: &Measurement) -> Option<&'a Measurement> {
+        let mut first: Option<(usize, &'a Measurement)> = None;
+        for (names, launches) in &self.0 {
+            if !names.iter().all(|name| measurement.parameters.contains_key(*name)) {
+                continue;
+            }
+            let Some((place, launch)) = launches.get(&Self::key(measurement, names)) else {
+                continue;
+            };
+            if first.is_none_or(|(before, _)| *place < before) {
+                first = Some((*place, *launch));
+            }
+        }
+        first.map(|(_, launch)| launch)
+    }
+
+    fn key(launch: &Measurement, names: &[&str]) -> String {
+        let Measurement { kernel, device, parameters, .. } = launch;
+        format!("{kernel:?} {device:?} {}", values_key(parameters, names))
+    }
 }
 
 fn has_value(measurement: &Measurement, name: &str, value: &Value) -> bool {
@@ -471,14 +500,10 @@ fn number(measurement: &Measurement, name: &str) -> Option<f64> {
     measurement.parameters.get(name)?.number()
 }
 
-/// The device's part of a curve's name: empty if the figure has but one device, or names tell
+/// The device's part of a curve's name: empty unless it is `told`, as where the figure has but one device, or names tell
 /// widths, at which all devices count the same.
-fn prefix(run: &Run, by_width: bool, measurements: &[&Measurement], device: &str) -> String {
-    if by_width || measurements.iter().all(|measurement| measurement.device == device) {
-        String::new()
-    } else {
-        format!("{}: ", device_label(run, device))
-    }
+fn prefix(run: &Run, told: bool, device: &str) -> String {
+    if told { format!("{}: ", device_label(run, device)) } else { String::new() }
 }
 
 /// The median over the rounds of one measurement's time over another's, where they were sampled

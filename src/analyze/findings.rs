@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::{IndexMap, IndexSet};
+
 use super::names::{device_label, list_text, parameters_text, write_count};
 use super::summary::{DeviceSummary, Summary, SummaryRow, summary};
 use crate::record::{Device, Flag, Output, Run, Status, Tag, TestedPart, flag};
@@ -20,13 +22,10 @@ pub struct Finding {
 
 /// Collects the flags of devices and measurements, each once, with every place.
 pub fn findings(run: &Run) -> Vec<Finding> {
-    let mut found: Vec<Finding> = Vec::new();
-    let mut add =
-        |flag: &Flag, place: String| match found.iter_mut().find(|finding| finding.flag == *flag) {
-            Some(finding) if finding.places.contains(&place) => {}
-            Some(finding) => finding.places.push(place),
-            None => found.push(Finding { flag: flag.clone(), places: vec![place] }),
-        };
+    let mut found: IndexMap<Flag, IndexSet<String>> = IndexMap::new();
+    let mut add = |flag: &Flag, place: String| {
+        found.entry(flag.clone()).or_default().insert(place);
+    };
     for device in &run.devices {
         for flag in &device.flags {
             let label = device_label(run, &device.id);
@@ -42,17 +41,32 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         for row in &device.rows {
             of_kernels.entry(&row.kernel).or_default().push(row);
         }
+        let shared: BTreeMap<&str, Vec<&Flag>> =
+            of_kernels.iter().map(|(kernel, rows)| (*kernel, find_shared(rows))).collect();
         for (flag, place) in &everywhere {
             add(flag, place.clone());
         }
         for row in &device.rows {
             let somewhere = |flag: &&Flag| everywhere.iter().all(|(known, _)| known != *flag);
             for flag in row.flags.iter().filter(somewhere) {
-                add(flag, place(&device.label, &of_kernels[row.kernel.as_str()], row, flag));
+                let kernel = row.kernel.as_str();
+                let all = shared[kernel].contains(&flag).then(|| of_kernels[kernel].len());
+                add(flag, place(&device.label, all, row));
             }
         }
     }
-    found
+    let finding = |(flag, places): (Flag, IndexSet<String>)| Finding {
+        flag,
+        places: places.into_iter().collect(),
+    };
+    found.into_iter().map(finding).collect()
+}
+
+/// The flags that stand on each of several rows.
+fn find_shared<'a>(rows: &[&'a SummaryRow]) -> Vec<&'a Flag> {
+    let [first, others @ ..] = rows else { return Vec::new() };
+    let everywhere = |flag: &&Flag| others.iter().all(|row| row.flags.contains(flag));
+    first.flags.iter().filter(everywhere).collect()
 }
 
 /// How many launches did not go well, a clause for each way.
@@ -94,11 +108,11 @@ fn self_test(device: &Device, label: &str) -> String {
     format!("{label}: {} differ; {} other forms passed", list_text(&parts), passed.len())
 }
 
-/// The launch that has a flag; its kernel, where several launches are `of_kernel` and all have it.
-fn place(label: &str, of_kernel: &[&SummaryRow], row: &SummaryRow, flag: &Flag) -> String {
+/// The launch that has a flag; its kernel, where several launches are of it and `all` of them have it.
+fn place(label: &str, all: Option<usize>, row: &SummaryRow) -> String {
     let kernel = &row.kernel;
-    if of_kernel.len() > 1 && of_kernel.iter().all(|other| other.flags.contains(flag)) {
-        return format!("all {} launches of {kernel} on {label}", of_kernel.len());
+    if let Some(count) = all.filter(|count| *count > 1) {
+        return format!("all {count} launches of {kernel} on {label}");
     }
     match parameters_text(&row.parameters, &[]) {
         text if text.is_empty() => format!("{kernel} on {label}"),

@@ -209,8 +209,12 @@ pub(super) fn column(run: &Run, measurement: &Measurement) -> (SourceColumn, Cel
         cell.work.lane_operations += u128::from(line.lane_operations);
     }
     // A block that is nothing but a jump has no operation, and its line none of it.
+    let mut places: BTreeMap<(&str, u32, BlockId), usize> = BTreeMap::new();
     for block in super::counts::blocks(measurement).filter(|block| block.operations > 0) {
-        add_block(cell(&mut cells, &block.file, block.line), block);
+        let blocks = &mut cell(&mut cells, &block.file, block.line).blocks;
+        let place =
+            *places.entry((block.file.as_str(), block.line, block.id)).or_insert(blocks.len());
+        add_block(blocks, place, block);
     }
     let work = cells.values().fold(Work::default(), |sum, cell| Work {
         subgroup_operations: sum.subgroup_operations + cell.work.subgroup_operations,
@@ -245,10 +249,10 @@ fn cell<'a>(cells: &'a mut Cells, file: &str, line: u32) -> &'a mut LineCell {
     })
 }
 
-/// Adds one dispatch's counts of a block to those of the dispatches before.
-fn add_block(cell: &mut LineCell, block: &Block) {
-    let Some(known) = cell.blocks.iter_mut().find(|known| known.id == block.id) else {
-        cell.blocks.push(BlockCell {
+/// Adds one dispatch's counts of a block to those of the dispatches before, which stand at `place` if there are any.
+fn add_block(blocks: &mut Vec<BlockCell>, place: usize, block: &Block) {
+    let Some(known) = blocks.get_mut(place) else {
+        blocks.push(BlockCell {
             id: block.id,
             label: block.label.clone(),
             executions: block.executions.0,

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::names::is_simulated;
 use super::parameters_text;
 use crate::mapping::sass;
 use crate::record::{
@@ -137,19 +138,27 @@ fn short_hash(hash: &str) -> String {
 }
 
 /// What became of each arm and loop of a dispatch, with its line: `line 24, if: skipped`. The arms of a `switch` are
-/// numbered as they stand in it.
+/// numbered as they stand in it; what `&&` and `||` ask is told as theirs: `line 24, right side of &&: masked`.
 pub fn arm_lines(dispatch: &Dispatch) -> Vec<String> {
-    let word = |arm: &Arm| match arm.part {
-        ConstructPart::IfAccept => "if".to_owned(),
-        ConstructPart::IfReject => "else".to_owned(),
-        ConstructPart::SwitchCase => format!("arm {} of the switch", arm.case + 1),
-        ConstructPart::LoopBody | ConstructPart::LoopContinuing => "loop".to_owned(),
-    };
     let mut arms = arms(dispatch).unwrap_or_default();
     arms.sort_by_key(|arm| arm.line);
     arms.iter()
-        .map(|arm| format!("line {}, {}: {}", arm.line, word(arm), arm.outcome.name()))
+        .map(|arm| format!("line {}, {}: {}", arm.line, arm_word(arm), arm.outcome.name()))
         .collect()
+}
+
+/// What an arm is called.
+fn arm_word(arm: &Arm) -> String {
+    match (arm.part, arm.operator) {
+        (ConstructPart::IfAccept, Some(operator)) => format!("right side of {}", operator.symbol()),
+        (ConstructPart::IfReject, Some(operator)) => {
+            format!("{} without its right side", operator.symbol())
+        }
+        (ConstructPart::IfAccept, None) => "if".to_owned(),
+        (ConstructPart::IfReject, None) => "else".to_owned(),
+        (ConstructPart::SwitchCase, _) => format!("arm {} of the switch", arm.case + 1),
+        (ConstructPart::LoopBody | ConstructPart::LoopContinuing, _) => "loop".to_owned(),
+    }
 }
 
 /// What the words for arms and loops mean, and what they rest on.
@@ -396,9 +405,10 @@ fn machine_row(run: &Run, measurement: &Measurement) -> Option<MachineRow> {
 
 /// The mean active lanes by the source, of a measurement or of the same launch on the simulator of its width.
 fn source_lanes(run: &Run, measurement: &Measurement) -> Option<f64> {
-    let id = format!("sim:{}", measurement.subgroup_width?);
+    measurement.subgroup_width?;
     let same = |other: &&Measurement| {
-        other.device == id
+        is_simulated(run, other)
+            && other.subgroup_width == measurement.subgroup_width
             && other.kernel == measurement.kernel
             && other.parameters == measurement.parameters
             && other.seed == measurement.seed
@@ -408,34 +418,14 @@ fn source_lanes(run: &Run, measurement: &Measurement) -> Option<f64> {
     measurement.active_lanes_mean.or_else(simulated).or_else(counted)
 }
 
-/// What became of each arm and loop of a dispatch: as the record has it, or read off NVIDIA's code; nothing
-/// where the record holds no code, or no texts of it. What the lines of NVIDIA's code tell is read off the record's own
-/// input, whatever rule the record was made by; its second input tells apart what counts alike on the first.
+/// What became of each arm and loop of a dispatch: as the record has it, or, of NVIDIA's code, read off it anew; nothing
+/// where the record holds no code, or no texts of it.
 pub fn arms(dispatch: &Dispatch) -> Option<Vec<Arm>> {
     let code = dispatch.machine_code.as_ref()?;
-    if !code.architecture.starts_with("sm_") {
-        return Some(code.arms.clone());
+    match code.architecture.starts_with("sm_") {
+        true => sass::arms_anew(dispatch),
+        false => Some(code.arms.clone()),
     }
-    let Some((read, _)) = sass::beside(dispatch, None) else {
-        return (!code.arms.is_empty()).then(|| code.arms.clone());
-    };
-    if code.arms.is_empty() {
-        return Some(read);
-    }
-    let key = |arm: &Arm| (arm.construct, arm.part, arm.case);
-    let mut arms = code.arms.clone();
-    for arm in &mut arms {
-        let mut same = read.iter().filter(|other| key(other) == key(arm));
-        if let (Some(arm_read), None) = (same.next(), same.next())
-            && !matches!(
-                arm_read.outcome,
-                ArmOutcome::Merged | ArmOutcome::Folded | ArmOutcome::NeverRan
-            )
-        {
-            arm.outcome = arm_read.outcome;
-        }
-    }
-    Some(arms)
 }
 
 /// How many arms and loops of a launch's code came to what; an arm that came to several things is counted for each, and
@@ -509,6 +499,7 @@ fn mean(lanes: u128, executions: u128) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::ShortCircuit;
 
     fn instruction(offset: u32, line: Option<u32>, counts: [u64; 3]) -> Instruction {
         let [inst_executed, thread_inst_executed, thread_inst_executed_pred_on] = counts;
@@ -602,6 +593,19 @@ mod tests {
             ("f/no_vector", 32),
         ];
         assert_eq!(order, expected.map(|(kernel, width)| (kernel.to_owned(), width)));
+    }
+
+    #[test]
+    fn what_an_operator_asks_is_no_if() {
+        let word = |part, operator| {
+            let outcome = ArmOutcome::Masked;
+            arm_word(&Arm { construct: 0, part, case: 0, line: 1, operator, outcome })
+        };
+        let (accept, reject) = (ConstructPart::IfAccept, ConstructPart::IfReject);
+        assert_eq!(word(accept, None), "if");
+        assert_eq!(word(accept, Some(ShortCircuit::And)), "right side of &&");
+        assert_eq!(word(accept, Some(ShortCircuit::Or)), "right side of ||");
+        assert_eq!(word(reject, Some(ShortCircuit::Or)), "|| without its right side");
     }
 
     #[test]

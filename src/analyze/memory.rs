@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 
 use super::counts::ratio;
+use super::names::list_text;
 use super::profile::{DeviceProfile, Profile};
 use crate::record::{
     AccessCost, BarrierWait, Cost, DataRace, Dispatch, MemoryUse, Pattern, Touching,
 };
-use crate::units::{Ratio, grouped_text, text};
+use crate::units::{Ratio, Width, grouped_text, text};
 
 /// One line's accesses to one memory, all dispatches together.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +75,10 @@ pub struct MemoryView {
     /// The same of each entry point that has any, with the invocations of a workgroup; of launches of several entry
     /// points.
     pub never_launched_by: Vec<(String, u64, Ratio)>,
+    /// The lines of the sizes of workgroups that leave lanes empty.
+    pub size_lines: BTreeSet<u32>,
+    /// The lines whose indices follow contents that were made up, each with its buffers.
+    pub made_up: BTreeMap<u32, Vec<String>>,
     /// Workgroups that were watched, and all of them.
     pub workgroups: [u64; 2],
 }
@@ -142,6 +147,12 @@ pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
         waited: ratio(waited, operations).map(Ratio),
         never_launched: never_launched(&device.dispatches.iter().collect::<Vec<_>>(), device),
         never_launched_by: never_launched_by(device),
+        size_lines: dispatches
+            .iter()
+            .filter(|dispatch| dispatch.lanes_never_launched.is_some_and(|lanes| lanes > 0))
+            .filter_map(|dispatch| dispatch.size_line)
+            .collect(),
+        made_up: made_up_indices(device),
         workgroups: [
             dispatches.iter().map(|dispatch| dispatch.workgroups_watched).sum(),
             dispatches.iter().map(|dispatch| dispatch.workgroups).sum(),
@@ -149,17 +160,44 @@ pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
     })
 }
 
+/// The lines whose indices follow contents that were made up, each with its buffers.
+fn made_up_indices(device: &DeviceProfile) -> BTreeMap<u32, Vec<String>> {
+    let mut lines: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for part in &device.made_up {
+        for line in &part.indices {
+            let buffers = lines.entry(*line).or_default();
+            if !buffers.contains(&part.buffer) {
+                buffers.push(part.buffer.clone());
+            }
+        }
+    }
+    lines
+}
+
+/// `line 4`, or `lines 4, 9`.
+fn lines_text(lines: &BTreeSet<u32>) -> String {
+    let line = if lines.len() == 1 { "line" } else { "lines" };
+    let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
+    format!("{line} {}", numbers.join(", "))
+}
+
 /// The lanes that no invocation fills, since workgroups are no multiple of the width.
 fn never_launched(dispatches: &[&Dispatch], device: &DeviceProfile) -> Option<Ratio> {
-    let width = u128::from(device.column.width?.lanes());
+    let width = device.column.width?;
     let [empty, all] = dispatches.iter().fold([0, 0], |[empty, all], dispatch| {
-        let product = |sides: [u32; 3]| sides.iter().map(|&side| u128::from(side)).product();
-        let size: u128 = product(dispatch.workgroup_size);
-        let groups: u128 = dispatch.workgroups.map_or(0, product);
-        let lanes = size.next_multiple_of(width.max(1));
-        [empty + (lanes - size) * groups, all + lanes * groups]
+        let [here, lanes] = count_lanes(dispatch, width);
+        [empty + here, all + lanes]
     });
     ratio(empty, all).map(Ratio)
+}
+
+/// The lanes of a dispatch's subgroups that no invocation fills, and all of them.
+pub(super) fn count_lanes(dispatch: &Dispatch, width: Width) -> [u128; 2] {
+    let product = |sides: [u32; 3]| sides.iter().map(|&side| u128::from(side)).product();
+    let size: u128 = product(dispatch.workgroup_size);
+    let groups: u128 = dispatch.workgroups.map_or(0, product);
+    let lanes = size.next_multiple_of(u128::from(width.lanes()).max(1));
+    [(lanes - size) * groups, lanes * groups]
 }
 
 /// The same of each of several entry points, and the invocations of a workgroup; those without left out.
@@ -193,6 +231,29 @@ impl MemoryRow {
 }
 
 impl MemoryView {
+    /// The lines of accesses whose indices follow contents that were made up, and their buffers, in words; `None` if
+    /// no index does.
+    fn generated(&self) -> Option<(String, String)> {
+        let mut lines: BTreeSet<u32> = BTreeSet::new();
+        let mut buffers: Vec<&str> = Vec::new();
+        for (line, names) in &self.made_up {
+            if self.rows.iter().any(|row| row.line == *line) {
+                lines.insert(*line);
+                for name in names.iter().map(String::as_str) {
+                    if !buffers.contains(&name) {
+                        buffers.push(name);
+                    }
+                }
+            }
+        }
+        (!lines.is_empty()).then(|| (lines_text(&lines), list_text(&buffers)))
+    }
+
+    /// Whether what some access takes is of data that were made up.
+    pub fn is_generated(&self) -> bool {
+        self.generated().is_some()
+    }
+
     /// What is not a row of the table, a sentence each.
     pub fn sentences(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -211,12 +272,10 @@ impl MemoryView {
         }
         if let Some(waited) = self.waited {
             let lines: BTreeSet<u32> = self.waits.iter().map(|wait| wait.line).collect();
-            let line = if lines.len() == 1 { "line" } else { "lines" };
-            let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
             found.push(format!(
-                "Whole subgroups wait for others of their workgroup at barriers ({line} {}) for {} of the \
+                "Whole subgroups wait for others of their workgroup at barriers ({}) for {} of the \
                  time that the longest of each takes, in operations.",
-                lines.join(", "),
+                lines_text(&lines),
                 text::percent(waited)
             ));
         }
@@ -226,9 +285,19 @@ impl MemoryView {
             });
             let parts = parts.collect::<Vec<_>>().join("; ");
             let parts = if parts.is_empty() { parts } else { format!(" ({parts})") };
+            let place = match self.size_lines.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", lines_text(&self.size_lines)),
+            };
             found.push(format!(
-                "{} of the lanes have no invocation: workgroups are no multiple of the width{parts}.",
+                "{} of the lanes have no invocation: workgroups{place} are no multiple of the width{parts}.",
                 text::percent(empty)
+            ));
+        }
+        if let Some((lines, buffers)) = self.generated() {
+            found.push(format!(
+                "Indices on {lines} follow contents of {buffers} that were made up: what these accesses take is of \
+                 generated data."
             ));
         }
         found

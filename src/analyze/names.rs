@@ -1,9 +1,11 @@
 //! Names: of parameters, kernels and devices, and what a run holds under them.
 //!
-//! Input: a run. Output: text, and references into the run. No figure is made here.
+//! Input: a run. Output: text, and references into the run. No figure is made here. What is looked up for each
+//! measurement is put in order once, so that a run of thousands costs no more for each than one of ten.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
@@ -93,14 +95,12 @@ const VARIED_MAX: usize = 4;
 pub(super) fn varied_text<'a>(
     launches: impl Iterator<Item = &'a BTreeMap<String, Value>>,
 ) -> String {
-    let mut values: IndexMap<&str, Vec<&Value>> = IndexMap::new();
+    let mut values: IndexMap<&str, IndexMap<String, &Value>> = IndexMap::new();
     for (name, value) in launches.flatten() {
-        let known = values.entry(name).or_default();
-        if !known.contains(&value) {
-            known.push(value);
-        }
+        values.entry(name).or_default().entry(value_key(value)).or_insert(value);
     }
-    let range = |(name, mut values): (&str, Vec<&Value>)| {
+    let range = |(name, values): (&str, IndexMap<String, &Value>)| {
+        let mut values: Vec<&Value> = values.into_values().collect();
         if values.len() < 2 {
             return None;
         }
@@ -191,19 +191,129 @@ pub(super) fn is_simulated(run: &Run, measurement: &Measurement) -> bool {
     device(run, &measurement.device).is_some_and(Device::is_simulator)
 }
 
-/// Finds the simulator's measurement of the same kernel, parameters, seed and width.
-pub(super) fn find_simulated<'a>(
-    run: &'a Run,
-    measurement: &Measurement,
-) -> Option<&'a Measurement> {
-    measurement.subgroup_width?;
-    run.measurements.iter().find(|other| {
-        is_simulated(run, other)
-            && other.status == Status::Ok
-            && other.kernel == measurement.kernel
-            && other.parameters == measurement.parameters
-            && other.seed == measurement.seed
-            && other.source_sha256 == measurement.source_sha256
-            && other.subgroup_width == measurement.subgroup_width
-    })
+/// What simulators counted in a run, by launch and width; of equal launches the first.
+pub(super) struct Simulated<'a>(HashMap<String, &'a Measurement>);
+
+impl<'a> Simulated<'a> {
+    /// Collects what ended well.
+    pub(super) fn from_run(run: &'a Run) -> Self {
+        let mut all: HashMap<String, &Measurement> = HashMap::new();
+        for measurement in &run.measurements {
+            if measurement.status == Status::Ok && is_simulated(run, measurement) {
+                all.entry(Self::key(measurement)).or_insert(measurement);
+            }
+        }
+        Self(all)
+    }
+
+    /// Finds the simulator's measurement of the same kernel, parameters, seed, source and width.
+    pub(super) fn find(&self, measurement: &Measurement) -> Option<&'a Measurement> {
+        measurement.subgroup_width?;
+        self.0.get(&Self::key(measurement)).copied()
+    }
+
+    fn key(measurement: &Measurement) -> String {
+        let Measurement { kernel, parameters, seed, source_sha256, subgroup_width, .. } =
+            measurement;
+        let launch = launch_key(kernel, parameters);
+        format!("{seed} {subgroup_width:?} {source_sha256:?} {launch}")
+    }
+}
+
+/// Measurements by kernel and parameters.
+pub(super) struct Launches<'a>(HashMap<String, Vec<&'a Measurement>>);
+
+impl<'a> Launches<'a> {
+    /// Collects the measurements of a run.
+    pub(super) fn from_run(run: &'a Run) -> Self {
+        let mut all: HashMap<String, Vec<&Measurement>> = HashMap::new();
+        for measurement in &run.measurements {
+            let key = launch_key(&measurement.kernel, &measurement.parameters);
+            all.entry(key).or_default().push(measurement);
+        }
+        Self(all)
+    }
+
+    /// The measurements of a kernel with these parameters, in the order of measurement.
+    pub(super) fn find_same(
+        &self,
+        kernel: &str,
+        parameters: &BTreeMap<String, Value>,
+    ) -> &[&'a Measurement] {
+        self.0.get(&launch_key(kernel, parameters)).map_or(&[][..], Vec::as_slice)
+    }
+}
+
+/// Launches by the parameters that they share with another, which may have more or fewer.
+pub(super) struct Sharing<'a, T>(IndexMap<Vec<&'a str>, Named<'a, T>>);
+
+/// Launches whose parameters have the same names.
+struct Named<'a, T> {
+    /// Each with its place among all launches.
+    launches: Vec<(usize, &'a BTreeMap<String, Value>, T)>,
+    /// By the names that another launch shares: the places in `launches` by values.
+    by_values: BTreeMap<Vec<&'a str>, HashMap<String, Vec<usize>>>,
+}
+
+impl<T> Default for Sharing<'_, T> {
+    fn default() -> Self {
+        Self(IndexMap::new())
+    }
+}
+
+impl<'a, T: Copy> Sharing<'a, T> {
+    /// Adds a launch; `place` orders those that are found.
+    pub(super) fn add(&mut self, place: usize, parameters: &'a BTreeMap<String, Value>, launch: T) {
+        let names = parameters.keys().map(String::as_str).collect();
+        let fresh = || Named { launches: Vec::new(), by_values: BTreeMap::new() };
+        let named = self.0.entry(names).or_insert_with(fresh);
+        named.launches.push((place, parameters, launch));
+        named.by_values.clear();
+    }
+
+    /// Those that have the same value in every parameter that both have, by their places.
+    pub(super) fn find(&mut self, parameters: &BTreeMap<String, Value>) -> Vec<T> {
+        let mut found: Vec<(usize, T)> = Vec::new();
+        for (names, Named { launches, by_values }) in &mut self.0 {
+            let shared: Vec<&'a str> =
+                names.iter().copied().filter(|name| parameters.contains_key(*name)).collect();
+            let key = values_key(parameters, &shared);
+            let by_values = by_values.entry(shared).or_insert_with_key(|shared| {
+                let mut by_values: HashMap<String, Vec<usize>> = HashMap::new();
+                for (index, (_, known, _)) in launches.iter().enumerate() {
+                    by_values.entry(values_key(known, shared)).or_default().push(index);
+                }
+                by_values
+            });
+            let same = by_values.get(&key).into_iter().flatten().map(|index| &launches[*index]);
+            found.extend(same.map(|(place, _, launch)| (*place, *launch)));
+        }
+        found.sort_by_key(|(place, _)| *place);
+        found.into_iter().map(|(_, launch)| launch).collect()
+    }
+}
+
+/// A text that launches of one kernel share where their parameters are equal, and no others.
+pub(super) fn launch_key(kernel: &str, parameters: &BTreeMap<String, Value>) -> String {
+    let mut key = format!("{kernel:?}");
+    for (name, value) in parameters {
+        let _ = write!(key, " {name:?}={}", value_key(value));
+    }
+    key
+}
+
+/// The same of the values of some parameters, in this order.
+pub(super) fn values_key(parameters: &BTreeMap<String, Value>, names: &[&str]) -> String {
+    let values = names.iter().map(|name| parameters.get(*name).map(value_key).unwrap_or_default());
+    values.collect::<Vec<_>>().join(" ")
+}
+
+/// A text that equal values share, and no others.
+fn value_key(value: &Value) -> String {
+    match value {
+        Value::Integer(number) => format!("{number}"),
+        // The two zeros are equal.
+        Value::Real(number) => format!("real {}", number + 0.0),
+        Value::Name(name) => format!("{name:?}"),
+    }
 }

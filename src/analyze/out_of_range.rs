@@ -57,7 +57,7 @@ fn find_shown<'a>(run: &'a Run, device: &str, reading: &Reading) -> Option<Shown
         if note.reading.as_ref() != Some(reading) {
             return None;
         }
-        let shown = note.shown()?;
+        let shown = note.shown_output()?;
         let values = measurement.outputs_shown.get(&shown.output)?;
         let width = measurement.subgroup_width?;
         Some(Shown { measurement, width, values, rows: shown.rows })

@@ -12,8 +12,8 @@ use super::curves::curve_sentences;
 use super::findings::describe_trouble;
 use super::machine;
 use super::names::{
-    FORM, NOTABLE, device, device_label, family, is_notable, list_text, parameters_text,
-    short_name, varied_text, write_count,
+    FORM, Launches, NOTABLE, Sharing, device, device_label, family, is_notable, list_text,
+    parameters_text, short_name, varied_text, write_count,
 };
 use super::side_by_side::compiler_changes;
 use super::sizes::rate_sentences;
@@ -158,12 +158,13 @@ const EXTREMES_MAX: usize = 2;
 /// Which launch of a device keeps the fewest lanes active and which the most; where all keep as many, which takes
 /// the shortest time and which the longest.
 fn describe_extremes(device: &DeviceSummary) -> Option<String> {
+    let names = LaunchNames::of_device(device);
     let ends = |figure: &dyn Fn(&SummaryRow) -> Option<f64>, written: &dyn Fn(f64) -> String| {
         let all = device.rows.iter().filter_map(|row| Some((row, figure(row)?)));
         let mut all: Vec<(&SummaryRow, f64)> = all.collect();
         all.sort_by(|a, b| a.1.total_cmp(&b.1));
         let (least, most) = (all.first()?, all.last()?);
-        let end = |(row, figure): &(&SummaryRow, f64)| (name(device, row), written(*figure));
+        let end = |(row, figure): &(&SummaryRow, f64)| (names.name(row), written(*figure));
         Some((end(least), end(most))).filter(|(least, most)| least.1 != most.1)
     };
     let lanes = |row: &SummaryRow| row.efficiency.and(row.active_lanes_mean);
@@ -198,11 +199,12 @@ fn cost_sentences(run: &Run, summary: &Summary) -> Vec<String> {
 /// What counting says of kernels over their baselines, on the first device and all that say the same.
 fn describe_counted_ratios(summary: &Summary) -> Option<String> {
     let found = |device: &DeviceSummary| {
+        let names = LaunchNames::of_device(device);
         let ratios = device.rows.iter().filter(|row| row.time_ratio != TimeRatio::Baseline);
         let mut ratios: Vec<(String, String, f64)> = ratios
             .filter_map(|row| {
                 let baseline = short_name(row.baseline.as_deref()?).to_owned();
-                Some((name(device, row), baseline, row.time_ratio_predicted?))
+                Some((names.name(row), baseline, row.time_ratio_predicted?))
             })
             .collect();
         ratios.sort_by(|a, b| b.2.total_cmp(&a.2));
@@ -296,25 +298,38 @@ fn families(summary: &Summary) -> BTreeSet<String> {
     all.filter(|family| !family.is_empty()).collect()
 }
 
-/// A kernel's short name, with the parameters that tell its launches on this device apart.
-fn name(device: &DeviceSummary, row: &SummaryRow) -> String {
-    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    for (name, value) in device.rows.iter().flat_map(|other| &other.parameters) {
-        values.entry(name).or_default().insert(value.to_string());
+/// What names of launches on one device leave out: parameters that do not tell them apart.
+struct LaunchNames<'a>(Vec<&'a str>);
+
+impl<'a> LaunchNames<'a> {
+    fn of_device(device: &'a DeviceSummary) -> Self {
+        let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for (name, value) in device.rows.iter().flat_map(|other| &other.parameters) {
+            values.entry(name).or_default().insert(value.to_string());
+        }
+        let same = values.into_iter().filter(|(_, values)| values.len() == 1);
+        Self(same.map(|(name, _)| name).collect())
     }
-    let same: Vec<&str> =
-        values.iter().filter(|(_, values)| values.len() == 1).map(|(name, _)| *name).collect();
-    // The values of a form are words that need no name before them.
-    let form = row.parameters.get(FORM).filter(|_| !same.contains(&FORM));
-    let without: Vec<&str> = same.iter().copied().chain([FORM]).collect();
-    let parts: Vec<String> = form
-        .map(ToString::to_string)
-        .into_iter()
-        .chain([parameters_text(&row.parameters, &without)])
-        .filter(|part| !part.is_empty())
-        .collect();
-    let kernel = short_name(&row.kernel);
-    if parts.is_empty() { kernel.to_owned() } else { format!("{kernel} ({})", parts.join(", ")) }
+
+    /// A kernel's short name, with the parameters that tell its launches on this device apart.
+    fn name(&self, row: &SummaryRow) -> String {
+        let Self(same) = self;
+        // The values of a form are words that need no name before them.
+        let form = row.parameters.get(FORM).filter(|_| !same.contains(&FORM));
+        let without: Vec<&str> = same.iter().copied().chain([FORM]).collect();
+        let parts: Vec<String> = form
+            .map(ToString::to_string)
+            .into_iter()
+            .chain([parameters_text(&row.parameters, &without)])
+            .filter(|part| !part.is_empty())
+            .collect();
+        let kernel = short_name(&row.kernel);
+        if parts.is_empty() {
+            kernel.to_owned()
+        } else {
+            format!("{kernel} ({})", parts.join(", "))
+        }
+    }
 }
 
 /// The ratios of a device that differ from 1 for certain.
@@ -363,7 +378,7 @@ fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
     Some(format!(
         "On {} {} takes {} times as long as {baseline}{interval}{counting}.",
         device_label(run, &device.device),
-        name(device, row),
+        LaunchNames::of_device(device).name(row),
         text::ratio(ratio.median)
     ))
 }
@@ -392,12 +407,9 @@ fn describe_no_ratio(device: &DeviceSummary) -> Option<String> {
 
 /// Whose work the compiler removed.
 fn describe_removed_work(device: &DeviceSummary) -> Option<String> {
-    let gone: BTreeSet<String> = device
-        .rows
-        .iter()
-        .filter(|row| row.plausibility.is_removed())
-        .map(|row| name(device, row))
-        .collect();
+    let names = LaunchNames::of_device(device);
+    let removed = device.rows.iter().filter(|row| row.plausibility.is_removed());
+    let gone: BTreeSet<String> = removed.map(|row| names.name(row)).collect();
     if gone.is_empty() {
         return None;
     }
@@ -439,7 +451,7 @@ fn describe_predictions(device: &DeviceSummary, subject: &SummaryRow) -> Option<
     } else {
         format!(
             ", furthest off for {}: {} predicted, {} measured",
-            name(device, row),
+            LaunchNames::of_device(device).name(row),
             text::ratio(*predicted),
             text::ratio(ratio.median)
         )
@@ -470,7 +482,9 @@ fn describe_agreement(run: &Run) -> Option<String> {
 /// says something first, then by the ratio that is furthest off.
 pub fn misses(run: &Run, summary: &Summary) -> Vec<MissGroup> {
     let mut found: Vec<(Miss, Vec<String>)> = Vec::new();
+    let launches = Launches::from_run(run);
     for device in &summary.devices {
+        let mut rows = DeviceRows::new(device);
         for (row, ratio) in find_certain_ratios(device) {
             let (Some(interval), Some(predicted)) = (ratio.interval, row.time_ratio_predicted)
             else {
@@ -479,7 +493,8 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<MissGroup> {
             if (interval.low..=interval.high).contains(&predicted) {
                 continue;
             }
-            let with_launch = with_launch(run, device, row, predicted);
+            let baseline = rows.find_baseline(row);
+            let with_launch = with_launch(run, device, baseline, predicted);
             let miss = Miss {
                 label: device.label.clone(),
                 kernel: row.kernel.clone(),
@@ -489,7 +504,11 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<MissGroup> {
                 predicted_with_launch: with_launch.as_ref().map(|(with, _)| *with),
             };
             let launch = with_launch.map(|(_, reason)| reason);
-            let others = reasons(run, device, row, predicted > ratio.median);
+            let measured = launches.find_same(&row.kernel, &row.parameters).iter().copied();
+            let here: Vec<&Measurement> =
+                measured.filter(|measurement| measurement.device == device.device).collect();
+            let faster = predicted > ratio.median;
+            let others = reasons(run, device, (row, baseline), &here, faster);
             found.push((miss, launch.into_iter().chain(others).collect()));
         }
     }
@@ -509,15 +528,16 @@ const NO_REASON: &str = "The record does not say why. Counting gives every opera
      compiler makes of the source, are not in it. Hardware counters of an NVIDIA GPU, where they are asked for, say what was executed.";
 
 /// What the record knows of why a time is not what its operations predict, or its baseline's is not; nothing where
-/// it knows nothing. `faster` says that it took less than predicted.
-fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow, faster: bool) -> Vec<String> {
+/// it knows nothing. `measured` are its measurements on the device; `faster` says that it took less than predicted.
+fn reasons(
+    run: &Run,
+    summary: &DeviceSummary,
+    (row, baseline): (&SummaryRow, Option<&SummaryRow>),
+    measured: &[&Measurement],
+    faster: bool,
+) -> Vec<String> {
     let mut reasons = Vec::new();
-    let is_row = |measurement: &&Measurement| {
-        measurement.device == summary.device
-            && measurement.kernel == row.kernel
-            && measurement.parameters == row.parameters
-    };
-    let measurement = run.measurements.iter().find(is_row);
+    let measurement = measured.first().copied();
     let means = measurement.and_then(|measurement| machine::threads_means(&measurement.counters));
     if let (Some([threads, _]), Some(lanes)) = (means, row.active_lanes_mean)
         && (threads / lanes - 1.0).abs() > LANES_APART
@@ -532,8 +552,8 @@ fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow, faster: bool) -
     if !changes.is_empty() {
         reasons.push(format!("The compiler changed the source: {}.", changes.join("; ")));
     }
-    reasons.extend(more_dispatches(run, summary, row, faster));
-    reasons.extend(memory_bound(summary, row));
+    reasons.extend(more_dispatches(run, row, measured, faster));
+    reasons.extend(memory_bound(row, baseline));
     let flagged = [
         (Tag::DiffersFromSimulator, "The device ran other executions than the simulator."),
         (Tag::WidthNotKnownWhenTimed, "The timed module may have run at another width."),
@@ -557,22 +577,23 @@ fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow, faster: bool) -
 /// Which of two is more dispatches: where the slower than predicted is, that is a reason.
 fn more_dispatches(
     run: &Run,
-    summary: &DeviceSummary,
     row: &SummaryRow,
+    measured: &[&Measurement],
     faster: bool,
 ) -> Option<String> {
-    let dispatches = |kernel: &str, parameters: Option<&BTreeMap<String, Value>>| {
-        let mut of_kernel = run.measurements.iter().filter(|measurement| {
-            measurement.device == summary.device
-                && measurement.kernel == kernel
-                && measurement.time.is_some()
-                && parameters.is_none_or(|parameters| measurement.parameters == *parameters)
-        });
-        let dispatches = &of_kernel.next()?.dispatches;
+    let dispatches = |timed: Option<&Measurement>| {
+        let dispatches = &timed?.dispatches;
         Some(dispatches.iter().filter(|dispatch| !dispatch.setup).count())
     };
-    let kernel_dispatches = dispatches(&row.kernel, Some(&row.parameters))?;
-    let other = dispatches(row.baseline.as_deref()?, None)?;
+    let timed = measured.iter().copied().find(|measurement| measurement.time.is_some());
+    let kernel_dispatches = dispatches(timed)?;
+    let baseline = row.baseline.as_deref()?;
+    let device = &timed?.device;
+    let other = dispatches(run.measurements.iter().find(|measurement| {
+        measurement.kernel == baseline
+            && measurement.device == *device
+            && measurement.time.is_some()
+    }))?;
     let cost = "each waits for the one before it, and leaves the device idle where it is small";
     match (faster, kernel_dispatches > other, other > kernel_dispatches) {
         (false, true, _) => Some(format!(
@@ -590,11 +611,11 @@ fn more_dispatches(
 fn with_launch(
     run: &Run,
     summary: &DeviceSummary,
-    row: &SummaryRow,
+    baseline: Option<&SummaryRow>,
     predicted: f64,
 ) -> Option<(f64, String)> {
     let launch = device(run, &summary.device)?.launch_ns?;
-    let baseline = baseline_row(summary, row)?.time?.median;
+    let baseline = baseline?.time?.median;
     let part = Ratio((launch.0 / baseline.0).min(1.0));
     if part.0 < LAUNCH_MIN {
         return None;
@@ -607,19 +628,27 @@ fn with_launch(
     Some((part.0 + (1.0 - part.0) * predicted, reason))
 }
 
-/// The row of a launch's baseline.
-fn baseline_row<'a>(summary: &'a DeviceSummary, row: &SummaryRow) -> Option<&'a SummaryRow> {
-    summary.rows.iter().find(|other| {
-        Some(&other.kernel) == row.baseline.as_ref()
-            && other
-                .parameters
-                .iter()
-                .all(|(name, value)| row.parameters.get(name).is_none_or(|chosen| chosen == value))
-    })
+/// The rows of a device by kernel.
+struct DeviceRows<'a>(BTreeMap<&'a str, Sharing<'a, &'a SummaryRow>>);
+
+impl<'a> DeviceRows<'a> {
+    fn new(device: &'a DeviceSummary) -> Self {
+        let mut rows: BTreeMap<&str, Sharing<'a, &'a SummaryRow>> = BTreeMap::new();
+        for (place, row) in device.rows.iter().enumerate() {
+            rows.entry(&row.kernel).or_default().add(place, &row.parameters, row);
+        }
+        Self(rows)
+    }
+
+    /// The row of a launch's baseline.
+    fn find_baseline(&mut self, row: &SummaryRow) -> Option<&'a SummaryRow> {
+        let of_kernel = self.0.get_mut(row.baseline.as_deref()?)?;
+        of_kernel.find(&row.parameters).first().copied()
+    }
 }
 
 /// Where memory decides the time of a launch, or of its baseline.
-fn memory_bound(summary: &DeviceSummary, row: &SummaryRow) -> Option<String> {
+fn memory_bound(row: &SummaryRow, baseline: Option<&SummaryRow>) -> Option<String> {
     let share = |row: &SummaryRow| row.bandwidth.and_then(|found| found.copy_rate);
     let is_bound = |share: &Ratio| share.0 > MEMORY_BOUND;
     if let Some(share) = share(row).filter(is_bound) {
@@ -628,7 +657,7 @@ fn memory_bound(summary: &DeviceSummary, row: &SummaryRow) -> Option<String> {
             text::whole_percent(share)
         ));
     }
-    let of_baseline = baseline_row(summary, row).and_then(share).filter(is_bound)?;
+    let of_baseline = baseline.and_then(share).filter(is_bound)?;
     Some(format!(
         "The baseline uses memory at {} of the rate of a copy: that decides its time, and not its operations.",
         text::whole_percent(of_baseline)

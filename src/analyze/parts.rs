@@ -5,7 +5,8 @@
 //! shows falls into sheets, by what its kernels are compared with, then by values of parameters. How many rows
 //! are left out is said.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 
@@ -32,7 +33,7 @@ pub struct SummaryPart {
 }
 
 /// What the launches of a sheet share, and those of the other sheets of its part do not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SheetWord {
     /// They are compared with this kernel, or have this value of a parameter, as `input=random`.
     Has(String),
@@ -52,26 +53,32 @@ impl std::fmt::Display for SheetWord {
 impl Summary {
     /// Splits the table by family and form, in the order of measurement.
     pub fn parts(&self) -> Vec<SummaryPart> {
-        let mut parts: IndexMap<(String, Option<String>), SummaryPart> = IndexMap::new();
+        let mut parts: IndexMap<(String, Option<String>), (SummaryPart, Places)> = IndexMap::new();
         for device in &self.devices {
             for row in &device.rows {
                 let family = family(&row.kernel).to_owned();
                 let form = row.parameters.get(FORM).map(ToString::to_string);
-                let part =
-                    parts.entry((family.clone(), form.clone())).or_insert_with(|| SummaryPart {
-                        family,
-                        form,
-                        devices: Vec::new(),
-                        words: Vec::new(),
-                        smaller: Vec::new(),
-                        rows_not_shown: 0,
+                let (part, places) =
+                    parts.entry((family.clone(), form.clone())).or_insert_with(|| {
+                        let part = SummaryPart {
+                            family,
+                            form,
+                            devices: Vec::new(),
+                            words: Vec::new(),
+                            smaller: Vec::new(),
+                            rows_not_shown: 0,
+                        };
+                        (part, Places::new())
                     });
-                part.add(device, row);
+                part.add(device, row, places);
             }
         }
-        parts.into_values().collect()
+        parts.into_values().map(|(part, _)| part).collect()
     }
 }
+
+/// Where the row of a device, a kernel and parameters without size stands among the device's rows.
+type Places = HashMap<[String; 3], usize>;
 
 /// The most rows of a device that a figure of bars, or of lines by width, shows: beyond them a table
 /// reads better, and sweeps have figures of their own.
@@ -152,25 +159,43 @@ impl SummaryPart {
 
     /// The sheets of the rows of each word, each split on.
     fn split_by(&self, word: impl Fn(&SummaryRow) -> SheetWord) -> Vec<Self> {
-        let mut words: Vec<SheetWord> = Vec::new();
-        for row in self.rows() {
-            let word = word(row);
-            if !words.contains(&word) {
-                words.push(word);
+        let mut sheets: IndexMap<SheetWord, Self> = IndexMap::new();
+        for device in &self.devices {
+            for row in &device.rows {
+                let word = word(row);
+                let sheet = sheets.entry(word.clone()).or_insert_with(|| self.without_rows(word));
+                sheet.rows_of(device).push(row.clone());
             }
         }
-        let sheet = |only: &SheetWord| {
-            let mut sheet = self.clone();
-            sheet.words.push(only.clone());
-            for device in &mut sheet.devices {
-                device.rows.retain(|row| word(row) == *only);
+        for row in &self.smaller {
+            if let Some(sheet) = sheets.get_mut(&word(row)) {
+                sheet.smaller.push(row.clone());
             }
-            sheet.devices.retain(|device| !device.rows.is_empty());
-            sheet.smaller.retain(|row| word(row) == *only);
-            // What was split by tells these rows apart no longer, so that this comes to an end.
-            sheet.split()
-        };
-        words.iter().flat_map(sheet).collect()
+        }
+        // What was split by tells the rows of a sheet apart no longer, so that this comes to an end.
+        sheets.into_values().flat_map(|sheet| sheet.split()).collect()
+    }
+
+    /// A sheet of this part that is told by a word more, and has no rows.
+    fn without_rows(&self, word: SheetWord) -> Self {
+        Self {
+            family: self.family.clone(),
+            form: self.form.clone(),
+            devices: Vec::new(),
+            words: self.words.iter().cloned().chain([word]).collect(),
+            smaller: Vec::new(),
+            rows_not_shown: self.rows_not_shown,
+        }
+    }
+
+    /// The rows of a device, none where it had none.
+    fn rows_of(&mut self, device: &DeviceSummary) -> &mut Vec<SummaryRow> {
+        let known = self.devices.iter().position(|known| known.device == device.device);
+        let place = known.unwrap_or_else(|| {
+            self.devices.push(device.without_rows());
+            self.devices.len() - 1
+        });
+        &mut self.devices[place].rows
     }
 
     /// The first rows of each device, as many as a figure shows.
@@ -184,22 +209,17 @@ impl SummaryPart {
     }
 
     /// Adds a row, or puts it in the place of one at a smaller size.
-    fn add(&mut self, device: &DeviceSummary, row: &SummaryRow) {
-        let known = self.devices.iter().position(|known| known.device == device.device);
-        let place = known.unwrap_or_else(|| {
-            self.devices.push(DeviceSummary { rows: Vec::new(), ..device.clone() });
-            self.devices.len() - 1
-        });
-        let rows = &mut self.devices[place].rows;
-        let same_but_size = rows.iter_mut().find(|other| {
-            other.kernel == row.kernel
-                && parameters_text(&other.parameters, &[SIZE])
-                    == parameters_text(&row.parameters, &[SIZE])
-        });
-        match same_but_size {
-            None => rows.push(row.clone()),
-            Some(other) => {
+    fn add(&mut self, device: &DeviceSummary, row: &SummaryRow, places: &mut Places) {
+        let rows = self.rows_of(device);
+        let parameters = parameters_text(&row.parameters, &[SIZE]);
+        match places.entry([device.device.clone(), row.kernel.clone(), parameters]) {
+            Entry::Vacant(place) => {
+                place.insert(rows.len());
+                rows.push(row.clone());
+            }
+            Entry::Occupied(place) => {
                 // A kernel is shown once: at its largest size, where what a launch costs weighs least.
+                let other = &mut rows[*place.get()];
                 let smaller = if size(row) > size(other) {
                     std::mem::replace(other, row.clone())
                 } else {

@@ -5,7 +5,7 @@
 //! by block, is for `agreement`.
 
 use super::counts::{Work, active_lanes_mean};
-use super::names::{device_label, find_simulated, is_simulated};
+use super::names::{Simulated, device_label, is_simulated};
 use crate::{
     record::{Measurement, Run},
     units::Width,
@@ -43,11 +43,12 @@ pub fn predictions(run: &Run) -> Vec<PredictionRow> {
         Some(Work::from_measurement(measurement).subgroup_operations)
             .filter(|operations| *operations > 0)
     };
+    let simulated = Simulated::from_run(run);
     run.measurements
         .iter()
         .filter(|measurement| !is_simulated(run, measurement))
         .map(|measurement| {
-            let twin = find_simulated(run, measurement);
+            let twin = simulated.find(measurement);
             PredictionRow {
                 device: measurement.device.clone(),
                 label: device_label(run, &measurement.device),

@@ -357,8 +357,15 @@ impl DeviceProfile {
         let follow = if lines.len() == 1 { ["line", "follows"] } else { ["lines", "follow"] };
         let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let lines = format!("{} {lines} {}", follow[0], follow[1]);
-        let what =
-            "what workgroups, or subgroups of one, write for each other in the same dispatch";
+        let what = match self.dispatches.len() {
+            ..2 => {
+                "what workgroups, or subgroups of one, write for each other in the same dispatch"
+            }
+            _ => {
+                "what workgroups, or subgroups of one, write for each other in the same dispatch, or leave for a \
+                 later one"
+            }
+        };
         let percent = |ratio: f64| text::percent(Ratio(ratio));
         let ratios = || self.schedules.iter().map(|ratio| ratio.0);
         Some(match self.schedules.len() {

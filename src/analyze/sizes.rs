@@ -69,13 +69,9 @@ impl SizeSweep {
 
     /// The sets of parameters but size, in the order of measurement.
     pub fn sets(&self) -> Vec<&str> {
-        let mut sets: Vec<&str> = Vec::new();
-        for series in &self.series {
-            if !sets.contains(&series.parameters.as_str()) {
-                sets.push(&series.parameters);
-            }
-        }
-        sets
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        let sets = self.series.iter().map(|series| series.parameters.as_str());
+        sets.filter(|set| known.insert(*set)).collect()
     }
 
     /// Leaves out what a figure does not hold, and counts it.
@@ -177,8 +173,9 @@ fn rate_sentence(sweep: &SizeSweep) -> Option<String> {
         .flat_map(|series| series.points.iter().map(move |(n, rate)| (series, *n, *rate)));
     let (series, n, rate) = points.max_by(|a, b| a.2.total_cmp(&b.2))?;
     // What only some series have tells them apart.
+    let sets = sweep.sets();
     let everywhere =
-        |part: &&str| sweep.sets().iter().all(|set| set.split(", ").any(|other| other == *part));
+        |part: &&str| sets.iter().all(|set| set.split(", ").any(|other| other == *part));
     let told = series.parameters.split(", ").filter(|part| !part.is_empty() && !everywhere(part));
     let told: Vec<&str> = told.collect();
     let parameters =

@@ -9,7 +9,7 @@ use super::agreement::agreement;
 use super::bandwidth::{Bandwidth, bandwidth};
 use super::counts::{Work, active_lanes_mean, active_lanes_mean_expected, efficiency, ratio};
 use super::names::{
-    device_label, find_published, find_published_speedup, find_simulated, is_simulated,
+    Sharing, Simulated, device_label, find_published, find_published_speedup, is_simulated,
 };
 use super::order::order_rows;
 use super::plausibility::{Plausibility, plausibility};
@@ -96,6 +96,21 @@ pub struct SummaryRow {
     pub flags: Vec<Flag>,
 }
 
+impl DeviceSummary {
+    /// The same device with no rows.
+    pub fn without_rows(&self) -> Self {
+        let Self { device, label, simulated, width, beside_other_widths, rows: _ } = self;
+        Self {
+            device: device.clone(),
+            label: label.clone(),
+            simulated: *simulated,
+            width: *width,
+            beside_other_widths: *beside_other_widths,
+            rows: Vec::new(),
+        }
+    }
+}
+
 impl SummaryRow {
     /// Whether what was counted contradicts the published figure: by more than a tenth, since machine
     /// code of the same kernels has up to 9 % more lanes than their source.
@@ -149,12 +164,13 @@ pub enum TimeRatio {
 
 /// Makes the main table of `run`.
 pub fn summary(run: &Run) -> Summary {
-    let rows = |device: &str| -> Vec<SummaryRow> {
+    let mut finished = Finished::from_run(run);
+    let mut rows = |device: &str| -> Vec<SummaryRow> {
         let measured = run
             .measurements
             .iter()
             .filter(|measurement| measurement.device == device && !measurement.for_widths);
-        measured.map(|measurement| row(run, measurement)).collect()
+        measured.map(|measurement| row(run, measurement, &mut finished)).collect()
     };
     let devices = run
         .devices
@@ -174,17 +190,53 @@ pub fn summary(run: &Run) -> Summary {
     Summary { devices }
 }
 
+/// The launches of a run that ended well, by what rows are held against.
+struct Finished<'a> {
+    usual: Usual<'a>,
+    simulated: Simulated<'a>,
+    /// By kernel and device.
+    launches: BTreeMap<(&'a str, &'a str), Sharing<'a, &'a Measurement>>,
+}
+
+impl<'a> Finished<'a> {
+    fn from_run(run: &'a Run) -> Self {
+        let mut launches: BTreeMap<_, Sharing<'a, &'a Measurement>> = BTreeMap::new();
+        for (place, measurement) in run.measurements.iter().enumerate() {
+            if measurement.status == Status::Ok {
+                let key = (measurement.kernel.as_str(), measurement.device.as_str());
+                let alike = launches.entry(key).or_default();
+                alike.add(place, &measurement.parameters, measurement);
+            }
+        }
+        Self { usual: Usual::from_run(run), simulated: Simulated::from_run(run), launches }
+    }
+
+    /// Finds the baseline of `measurement`, which is called `name`: same device, same values of the parameters of
+    /// both. Of a baseline that was measured several times the one beside which `measurement` was timed.
+    fn baseline(&mut self, name: &'a str, measurement: &'a Measurement) -> Option<&'a Measurement> {
+        let key = (name, measurement.device.as_str());
+        let all = self.launches.get_mut(&key)?.find(&measurement.parameters);
+        // What was not timed was timed beside nothing.
+        let timed = measurement.time.is_some() && all.len() > 1;
+        let mut beside = all.iter().filter(|_| timed);
+        let beside = beside.find(|other| paired_times(measurement, other).is_some());
+        beside.or(all.first()).copied()
+    }
+}
+
 /// Makes the row of one measurement.
-fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
+fn row<'a>(run: &'a Run, measurement: &'a Measurement, finished: &mut Finished<'a>) -> SummaryRow {
     let active = active_lanes_mean(measurement);
     let width = measurement.subgroup_width;
-    let simulated = find_simulated(run, measurement).filter(|_| !is_simulated(run, measurement));
-    let base = baseline(run, measurement);
+    let simulated =
+        finished.simulated.find(measurement).filter(|_| !is_simulated(run, measurement));
+    let baseline = super::names::baseline(run, &measurement.kernel);
+    let base = baseline.and_then(|name| finished.baseline(name, measurement));
     let judged = plausibility(run, measurement);
     let mut row = SummaryRow {
         kernel: measurement.kernel.clone(),
         parameters: measurement.parameters.clone(),
-        unusual: Usual::from_run(run).count(&measurement.parameters),
+        unusual: finished.usual.count(&measurement.parameters),
         status: measurement.status,
         error: measurement.error.clone(),
         output: measurement.output,
@@ -222,32 +274,6 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
         row.flags.push(Tag::WaitsGivenUp.into());
     }
     row
-}
-
-/// Finds the baseline of `measurement`: same device, same values of the parameters of both. Of a baseline that was
-/// measured several times the one beside which `measurement` was timed.
-fn baseline<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measurement> {
-    let name = super::names::baseline(run, &measurement.kernel)?;
-    let all: Vec<&Measurement> =
-        run.measurements
-            .iter()
-            .filter(|other| {
-                other.kernel == name
-                    && other.device == measurement.device
-                    && other.status == Status::Ok
-                    && measurement.parameters.iter().all(|(key, value)| {
-                        other.parameters.get(key).is_none_or(|same| same == value)
-                    })
-            })
-            .collect();
-    match all.as_slice() {
-        [] => None,
-        [row] => Some(row),
-        [first, ..] => {
-            let beside = all.iter().find(|other| paired_times(measurement, other).is_some());
-            Some(beside.unwrap_or(first))
-        }
-    }
 }
 
 /// Divides two kernels' times round by round, unless the figure would mislead.

@@ -87,6 +87,7 @@ mod tests {
             line: id,
             condition: ConditionClass::Data,
             parent: None,
+            operator: None,
         };
         let flow = Flow {
             function: function.to_owned(),
@@ -95,6 +96,7 @@ mod tests {
             after: None,
             leaves: None,
             barrier: false,
+            writes: false,
             calls: calls.iter().map(|name| (*name).to_owned()).collect(),
             call_lines: vec![id + 1; calls.len()],
         };

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use super::names::{FORM, device_label, family, is_simulated, parameters_text, short_name};
+use super::names::{
+    FORM, device_label, family, is_simulated, launch_key, parameters_text, short_name,
+};
 use super::usual::Usual;
-use crate::record::{Dispatch, Measurement, Run, Status, Trace, Value};
+use crate::record::{Block, Measurement, Run, Status, Trace, Value};
 use crate::units::{BlockId, Ratio, Width};
 
 /// The most kernels on a sheet.
@@ -114,11 +116,12 @@ impl Candidate {
 /// Every sheet of a run's catalogue kernels at widths of 32 and 64: of each kernel's launches with the usual
 /// parameters the one whose lanes are idle most.
 pub fn traces(run: &Run) -> Vec<TraceSheet> {
-    type Kernels = IndexMap<String, Vec<Candidate>>;
+    type Kernels = IndexMap<String, IndexMap<String, Candidate>>;
     let usual = Usual::from_run(run);
     let mut sheets: IndexMap<(String, Option<String>), (bool, Kernels)> = IndexMap::new();
     for measurement in &run.measurements {
         let shown = measurement.subgroup_width.is_some_and(|w| WIDTHS.contains(&w.lanes()));
+        // Of a sweep the usual point alone: the others would crowd the sheet.
         if !shown || usual.count(&without_form(measurement)) > 0 {
             continue;
         }
@@ -129,17 +132,18 @@ pub fn traces(run: &Run) -> Vec<TraceSheet> {
         *for_widths &= measurement.for_widths;
         let launches = kernels.entry(short_name(&measurement.kernel).to_owned()).or_default();
         let parameters = without_form(measurement);
-        match launches.iter_mut().find(|launch| launch.parameters == parameters) {
-            Some(launch) => launch.panels.push(panel),
-            None => launches.push(Candidate { parameters, panels: vec![panel] }),
-        }
+        let launch = launches.entry(launch_key("", &parameters));
+        let fresh = || Candidate { parameters, panels: Vec::new() };
+        launch.or_insert_with(fresh).panels.push(panel);
     }
     let sheet = |((family, form), (for_widths, kernels)): (_, (bool, Kernels))| {
         let kernels_left_out = kernels.len().saturating_sub(KERNELS_MAX);
         let chosen: Vec<(String, Candidate)> = kernels
             .into_iter()
             .take(KERNELS_MAX)
-            .filter_map(|(kernel, launches)| Some((kernel, most_idle(launches)?)))
+            .filter_map(|(kernel, launches)| {
+                Some((kernel, most_idle(launches.into_values().collect())?))
+            })
             .collect();
         let is_shared = |name: &str, value: &Value| {
             chosen.iter().all(|(_, launch)| launch.parameters.get(name) == Some(value))
@@ -248,8 +252,12 @@ fn panel(run: &Run, measurement: &Measurement) -> Option<TracePanel> {
     let Trace { dispatch, workgroup, subgroup, blocks, active, beside, spread: _ } =
         measurement.trace.as_ref()?;
     let dispatch = measurement.dispatches.get(*dispatch)?;
+    let mut known: BTreeMap<BlockId, &Block> = BTreeMap::new();
+    for block in &dispatch.blocks {
+        known.entry(block.id).or_insert(block);
+    }
     let strand = |subgroup: u32, blocks: &[BlockId], active: &[String]| {
-        Some(Strand { subgroup, steps: steps(dispatch, blocks, active)? })
+        Some(Strand { subgroup, steps: steps(&known, blocks, active)? })
     };
     let mut strands = vec![strand(*subgroup, blocks, active)?];
     for other in beside {
@@ -264,11 +272,15 @@ fn panel(run: &Run, measurement: &Measurement) -> Option<TracePanel> {
 }
 
 /// The first operations of a subgroup, those with equal lanes together.
-fn steps(dispatch: &Dispatch, blocks: &[BlockId], active: &[String]) -> Option<Vec<(u64, u128)>> {
+fn steps(
+    known: &BTreeMap<BlockId, &Block>,
+    blocks: &[BlockId],
+    active: &[String],
+) -> Option<Vec<(u64, u128)>> {
     let mut steps: Vec<(u64, u128)> = Vec::new();
     let mut left = TRACE_OPERATIONS;
     for (id, active) in blocks.iter().zip(active) {
-        let block = dispatch.blocks.iter().find(|block| block.id == *id)?;
+        let block = known.get(id)?;
         let operations = block.operations.min(left);
         left -= operations;
         let mask = u128::from_str_radix(active, 16).ok()?;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::machine::counter;
-use super::names::device_label;
+use super::names::{Launches, device_label};
 use crate::record::{AccessCost, Cost, Measurement, Run, Status, Touching, Value};
 use crate::units::{Width, approximate};
 
@@ -76,15 +76,14 @@ pub fn traffic_beside_counters(run: &Run) -> Vec<TrafficRow> {
         measurement.status == Status::Ok
             && KINDS.iter().any(|kind| counter(measurement, kind.counter).is_some())
     };
+    let watched = |measurement: &&Measurement| {
+        measurement.subgroup_width == Some(Width::W32) && measurement.memory.is_some()
+    };
+    let launches = Launches::from_run(run);
     let mut rows = Vec::new();
     for device in run.measurements.iter().filter(counted) {
-        let same = |other: &&Measurement| {
-            other.kernel == device.kernel
-                && other.parameters == device.parameters
-                && other.subgroup_width == Some(Width::W32)
-                && other.memory.is_some()
-        };
-        let Some(watched) = run.measurements.iter().find(same) else { continue };
+        let mut same = launches.find_same(&device.kernel, &device.parameters).iter().copied();
+        let Some(watched) = same.find(watched) else { continue };
         let uniforms = find_uniforms(run, watched);
         for kind in &KINDS {
             let Some(counted) = counter(device, kind.counter) else { continue };

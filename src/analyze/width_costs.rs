@@ -190,11 +190,12 @@ pub fn width_costs(run: &Run) -> Vec<WidthCost> {
             launches.entry(key).or_default().push(measurement);
         }
     }
-    launches.into_values().filter_map(|counted| cost(run, &counted)).collect()
+    let usual = Usual::from_run(run);
+    launches.into_values().filter_map(|counted| cost(run, &usual, &counted)).collect()
 }
 
 /// The cost of one launch; `None` where it was counted at one width alone.
-fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
+fn cost(run: &Run, usual: &Usual<'_>, counted: &[&Measurement]) -> Option<WidthCost> {
     let mut by_width: BTreeMap<Width, &Measurement> = BTreeMap::new();
     for measurement in counted {
         let place = by_width.entry(measurement.subgroup_width?).or_insert(measurement);
@@ -217,7 +218,7 @@ fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
     Some(WidthCost {
         kernel: first.kernel.clone(),
         parameters: first.parameters.clone(),
-        unusual: Usual::from_run(run).count(&first.parameters),
+        unusual: usual.count(&first.parameters),
         for_widths: counted.iter().all(|measurement| measurement.for_widths),
         widths: by_width.iter().map(work).collect(),
         ratio: narrow.zip(wide).and_then(|(narrow, wide)| cost_ratio(narrow, wide)),
@@ -495,11 +496,12 @@ struct GrainPoint {
 /// Each value of an axis with its ratio, once: of the launches that were asked for, at the size that most of them
 /// have; where these are too few for a sentence, the other launches fill in. And whether they are enough.
 fn of_main_size(points: &[GrainPoint]) -> (Vec<(f64, f64)>, bool) {
-    let with = |size: &Option<String>| {
-        points.iter().filter(|point| point.is_main && point.size == *size).count()
-    };
-    let asked = points.iter().filter(|point| point.is_main).map(|point| &point.size);
-    let size = asked.rev().max_by_key(|size| with(size));
+    let asked = || points.iter().filter(|point| point.is_main).map(|point| &point.size);
+    let mut counts: BTreeMap<&Option<String>, usize> = BTreeMap::new();
+    for size in asked() {
+        *counts.entry(size).or_default() += 1;
+    }
+    let size = asked().rev().max_by_key(|size| counts.get(size).copied());
     let is_first = |point: &&GrainPoint| point.is_main && Some(&point.size) == size;
     let (first, others): (Vec<&GrainPoint>, Vec<&GrainPoint>) = points.iter().partition(is_first);
     let mut along: Vec<(f64, f64)> = Vec::new();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::counts::ratio;
 use super::profile::{DeviceProfile, Profile};
 use super::width_costs::WIDTHS_COMPARED;
-use crate::units::{Ratio, text};
+use crate::units::{Ratio, Width, text};
 
 /// The least part of all lane slots at the narrow width that a line must add to be blamed.
 const BLAMED_MIN: f64 = 0.005;
@@ -73,14 +73,16 @@ impl WidthProfile {
             here.map(|line| line.line).collect::<Vec<_>>()
         };
         let lane_slots = [narrow, wide].map(slots);
+        let [narrow_width, wide_width] = WIDTHS_COMPARED;
+        let by_line = [slots_by_line(narrow, narrow_width), slots_by_line(wide, wide_width)];
         Some(Self {
             lane_slots,
             ratio: ratio(lane_slots[1], lane_slots[0])?,
-            lines: find_blamed_lines(narrow, wide, lane_slots[0]),
+            lines: find_blamed_lines(&by_line[0], wide, lane_slots[0]),
             added: [narrow, wide]
                 .into_iter()
                 .flat_map(of_file)
-                .filter_map(|line| Some((line, added(narrow, wide, line, lane_slots[0])?)))
+                .filter_map(|line| Some((line, find_added(&by_line, line, lane_slots[0])?)))
                 .collect(),
             shapes: shapes(narrow, wide, lane_slots),
             refused: wide.shapes.as_ref().and_then(|shapes| shapes.refused.clone()),
@@ -170,25 +172,35 @@ fn slots(device: &DeviceProfile) -> u128 {
     device.column.width.map_or(0, |width| device.column.work.lane_slots(width))
 }
 
-/// What the wide one adds to a line, as a part of all lane slots of the narrow one.
+/// The lane slots of each line of a device.
+fn slots_by_line(device: &DeviceProfile, width: Width) -> BTreeMap<u32, u128> {
+    let mut slots = BTreeMap::new();
+    for line in &device.lines {
+        slots.entry(line.line).or_insert_with(|| line.work.lane_slots(width));
+    }
+    slots
+}
+
+/// What the wide one adds to a line, as a part of all lane slots of the narrow one; `by_line` has those of both.
 #[expect(clippy::cast_precision_loss, reason = "a share is shown to a few digits")]
-fn added(narrow: &DeviceProfile, wide: &DeviceProfile, line: u32, all: u128) -> Option<Ratio> {
-    let [before, after] = [(narrow, 0), (wide, 1)].map(|(device, at)| {
-        device.line(line).map_or(0, |line| line.work.lane_slots(WIDTHS_COMPARED[at]))
-    });
+fn find_added(by_line: &[BTreeMap<u32, u128>; 2], line: u32, all: u128) -> Option<Ratio> {
+    let [before, after] = by_line.each_ref().map(|slots| slots.get(&line).copied().unwrap_or(0));
     (all > 0).then(|| Ratio((after as f64 - before as f64) / all as f64))
 }
 
 /// The lines whose lane slots rise, the one that adds most first.
-fn find_blamed_lines(narrow: &DeviceProfile, wide: &DeviceProfile, all: u128) -> Vec<BlamedLine> {
-    let [narrow_width, wide_width] = WIDTHS_COMPARED;
+fn find_blamed_lines(
+    narrow: &BTreeMap<u32, u128>,
+    wide: &DeviceProfile,
+    all: u128,
+) -> Vec<BlamedLine> {
+    let [_, wide_width] = WIDTHS_COMPARED;
     let mut lines: Vec<BlamedLine> = wide
         .lines
         .iter()
         .filter_map(|line| {
             let after = line.work.lane_slots(wide_width);
-            let before =
-                narrow.line(line.line).map_or(0, |line| line.work.lane_slots(narrow_width));
+            let before = narrow.get(&line.line).copied().unwrap_or(0);
             let share = ratio(after.checked_sub(before)?, all)?;
             let blamed = BlamedLine { line: line.line, share, ratio: ratio(after, before) };
             (share >= BLAMED_MIN).then_some(blamed)

@@ -81,7 +81,8 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         for (index, series) in table.series.iter().enumerate() {
             let over =
                 table.series[index + 1..].iter().filter(|other| coincide(series, other, &frame));
-            draw_series(canvas, series, &frame, (index, count(over.count())), &measured_at)?;
+            let over = count(over.take(OVER_MAX).count());
+            draw_series(canvas, series, &frame, (index, over), &measured_at)?;
         }
         draw_names(canvas, table, &frame)?;
         numbers.draw(canvas, HEIGHT)
@@ -239,35 +240,46 @@ pub(super) fn values_measured(table: &CurveTable) -> Vec<f64> {
     values
 }
 
-/// The parts of a curve that a line joins: it does not pass over a place where others were measured and this
+/// The parts of a curve that a line joins, where `measured_at` rises: it does not pass over a place where others were measured and this
 /// one was not.
-pub(super) fn joined<'a>(
+pub(super) fn split_at_gaps<'a>(
     series: &'a CurveSeries,
     measured_at: &[f64],
 ) -> impl Iterator<Item = &'a [(f64, f64)]> {
-    let missing_between =
-        |from: f64, to: f64| measured_at.iter().any(|x| *x > from.min(to) && *x < from.max(to));
+    let missing_between = |from: f64, to: f64| {
+        let behind = measured_at.partition_point(|x| *x <= from.min(to));
+        measured_at.get(behind).is_some_and(|x| *x < from.max(to))
+    };
     series.points.chunk_by(move |a, b| !series.measured || !missing_between(a.0, b.0))
 }
 
 /// How far two curves may lie apart that hide each other, in pixels.
 const HIDDEN_WITHIN: i32 = 3;
 
-/// Whether one of two measured curves hides the other wherever both were measured.
+/// Of how many curves that hide it a curve becomes wider.
+const OVER_MAX: usize = 2;
+
+/// Whether one of two measured curves hides the other wherever both were measured, at two places at least.
 fn coincide(series: &CurveSeries, other: &CurveSeries, frame: &ChartFrame) -> bool {
-    let height = |series: &CurveSeries, x: f64| {
-        let (_, y) = series.points.iter().find(|(at, _)| (at - x).abs() < f64::EPSILON)?;
+    if !series.measured || !other.measured {
+        return false;
+    }
+    // Both rise in x.
+    let height = |x: f64| {
+        let before = other.points.partition_point(|(at, _)| at - x <= -f64::EPSILON);
+        let (_, y) = other.points.get(before).filter(|(at, _)| at - x < f64::EPSILON)?;
         Some(frame.y(*y))
     };
-    let apart: Vec<i32> = series
-        .points
-        .iter()
-        .filter_map(|(x, y)| Some((frame.y(*y) - height(other, *x)?).abs()))
-        .collect();
-    series.measured
-        && other.measured
-        && apart.len() > 1
-        && apart.iter().all(|d| *d <= HIDDEN_WITHIN)
+    let mut shared = 0;
+    for (x, y) in &series.points {
+        if let Some(height) = height(*x) {
+            if (frame.y(*y) - height).abs() > HIDDEN_WITHIN {
+                return false;
+            }
+            shared += 1;
+        }
+    }
+    shared > 1
 }
 
 /// Draws one curve: marks where it was measured, a thin line where it was not. One that others hide is wider, so that
@@ -279,9 +291,9 @@ fn draw_series(
     (index, over): (usize, i32),
     measured_at: &[f64],
 ) -> Result<(), ChartError> {
-    let wide = 2 + u32::try_from(3 * over.min(2)).unwrap_or_default();
+    let wide = 2 + u32::try_from(3 * over).unwrap_or_default();
     let (colour, thick) = if series.measured { (series_colour(index), wide) } else { (GREY, 1) };
-    for part in joined(series, measured_at) {
+    for part in split_at_gaps(series, measured_at) {
         canvas.line(inside(frame, part), colour, thick)?;
     }
     for (x, y) in series.points.iter().filter(|_| series.measured) {
@@ -465,6 +477,32 @@ mod tests {
     }
 
     #[test]
+    fn a_curve_hides_another_that_lies_within_three_pixels_wherever_both_were_measured() {
+        let (x, y) = (Span::linear(0.0, 8.0), Span::linear(0.0, 100.0));
+        let frame = ChartFrame { left: LEFT, right: 500, top: 0, bottom: 100, pad: 24, x, y };
+        let series = |measured, points: &[(f64, f64)]| CurveSeries {
+            name: String::new(),
+            curve: String::new(),
+            devices: Vec::new(),
+            measured,
+            points: points.to_vec(),
+        };
+        let curve = series(true, &[(1.0, 50.0), (2.0, 60.0), (4.0, 70.0)]);
+        let hides = |measured, points: &[(f64, f64)]| {
+            let other = series(measured, points);
+            let there = coincide(&curve, &other, &frame);
+            assert_eq!(there, coincide(&other, &curve, &frame), "{points:?}");
+            there
+        };
+        assert!(hides(true, &[(1.0, 52.0), (2.0, 60.0), (4.0, 68.0)]));
+        // What either lacks is not compared.
+        assert!(hides(true, &[(0.5, 9.0), (1.0, 50.0), (3.0, 9.0), (4.0, 70.0), (8.0, 9.0)]));
+        assert!(!hides(true, &[(1.0, 50.0), (2.0, 66.0), (4.0, 70.0)]));
+        assert!(!hides(true, &[(1.0, 50.0), (3.0, 60.0)]), "one place is no curve");
+        assert!(!hides(false, &[(1.0, 50.0), (2.0, 60.0), (4.0, 70.0)]));
+    }
+
+    #[test]
     fn lines_do_not_pass_over_what_was_not_measured() {
         let series = |measured, at: &[f64]| CurveSeries {
             name: String::new(),
@@ -474,7 +512,7 @@ mod tests {
             points: at.iter().map(|x| (*x, 1.0)).collect(),
         };
         let lengths = |series: &CurveSeries| -> Vec<usize> {
-            joined(series, &[1.0, 2.0, 4.0, 8.0]).map(<[_]>::len).collect()
+            split_at_gaps(series, &[1.0, 2.0, 4.0, 8.0]).map(<[_]>::len).collect()
         };
         assert_eq!(lengths(&series(true, &[1.0, 2.0, 8.0])), [2, 1]);
         assert_eq!(lengths(&series(true, &[1.0, 2.0, 4.0, 8.0])), [4]);

@@ -69,7 +69,7 @@ pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<BarFigure, C
 }
 
 fn bar(series: usize, row: &LatencyRow) -> Bar {
-    let cycles = row.cycles.map_or(String::new(), |cycles| format!(", {cycles:.1} cycles"));
+    let cycles = row.cycles.map_or(String::new(), |count| format!(", {}", text::cycles(count)));
     let ratio = row.ratio.unwrap_or(0.0);
     let text = format!("{}× ({}{cycles})", text::ratio(ratio), row.link);
     Bar { series, value: row.ratio, whisker: None, tick: None, diamond: None, text }

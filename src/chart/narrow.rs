@@ -10,7 +10,7 @@ use super::bars::{
     legend_keys, nice_step, with_near_reference,
 };
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
-use super::curves::{check, digits, inside, joined, short, values_measured, vertical};
+use super::curves::{check, digits, inside, short, split_at_gaps, values_measured, vertical};
 use super::frame::{ChartFrame, Span};
 use crate::analyze::{CurveSeries, CurveTable};
 use crate::units::text;
@@ -285,7 +285,7 @@ fn draw_plot(
     canvas.numbers(numbers.collect(), frame.bottom + 14, SMALL)?;
     for (index, series) in table.series.iter().enumerate() {
         let (colour, thick) = if series.measured { (series_colour(index), 2) } else { (GREY, 1) };
-        for part in joined(series, values) {
+        for part in split_at_gaps(series, values) {
             canvas.line(inside(frame, part), colour, thick)?;
         }
         for (x, y) in series.points.iter().filter(|_| series.measured) {

@@ -4,10 +4,10 @@
 //! was wrong, or whose compiler removed the work gives none; nor do counts of another rule than today's, which limits of
 //! the ledger do not speak of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::ledger::{Check, Quantity, Scope, ScopeWord, Verified};
-use super::selector::{Selector, WIDTH, same};
+use super::selector::{Selector, WIDTH};
 use crate::analyze::{Load, Plausibility, Work, latencies, machine as code, plausibility};
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
@@ -407,31 +407,146 @@ fn machine(measurement: &Measurement, what: &Quantity) -> Option<f64> {
     }
 }
 
-/// The points that differ in a parameter alone, line by line, by the parameter.
-fn lines_along<'a>(points: &'a [Point], parameter: &str) -> Vec<Vec<(f64, &'a Point)>> {
-    let mut lines: Vec<Vec<(f64, &Point)>> = Vec::new();
-    let alike = |a: &Point, b: &Point| {
-        a.record == b.record
-            && a.device_id == b.device_id
-            && a.parameters.iter().all(|(name, value)| {
-                name == parameter || b.parameters.get(name).is_some_and(|other| same(value, other))
-            })
-    };
-    for point in points {
-        let Some(at) = point.parameters.get(parameter).and_then(Value::number) else { continue };
-        match lines.iter_mut().find(|line| alike(line[0].1, point)) {
-            // Of a launch that was measured twice, at other clocks maybe, the last measurement stands with the others.
-            Some(line) => {
-                line.retain(|(there, _)| *there != at);
-                line.push((at, point));
-            }
-            None => lines.push(vec![(at, point)]),
+/// Points by what others of the same record, device and width share with them, to be found however many there are.
+pub(super) struct PointsBeside<'a> {
+    points: &'a [Point],
+    /// Places in `points` by the names of parameters.
+    named: BTreeMap<Vec<&'a str>, Vec<usize>>,
+    /// The same by the names that are compared of them, and by what these points have to share.
+    compared: BTreeMap<[Vec<&'a str>; 2], HashMap<String, Vec<usize>>>,
+}
+
+impl<'a> PointsBeside<'a> {
+    pub(super) fn new(points: &'a [Point]) -> Self {
+        let mut named: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
+        for (place, point) in points.iter().enumerate() {
+            let names = point.parameters.keys().map(String::as_str).collect();
+            named.entry(names).or_default().push(place);
+        }
+        Self { points, named, compared: BTreeMap::new() }
+    }
+
+    /// The places of those that agree with a point in every parameter that both have, but for those that are `fixed`.
+    pub(super) fn find(&mut self, point: &Point, fixed: &dyn Fn(&str) -> bool) -> Vec<usize> {
+        let Self { points, named, compared } = self;
+        let mut found: Vec<usize> = Vec::new();
+        for (names, places) in &*named {
+            let is_compared = |name: &&'a str| !fixed(name) && point.parameters.contains_key(*name);
+            let shared: Vec<&'a str> = names.iter().copied().filter(is_compared).collect();
+            let key = shared_key(point, &shared);
+            let by_key =
+                compared.entry([names.clone(), shared]).or_insert_with_key(|[_, shared]| {
+                    let mut by_key: HashMap<String, Vec<usize>> = HashMap::new();
+                    for place in places {
+                        by_key.entry(shared_key(&points[*place], shared)).or_default().push(*place);
+                    }
+                    by_key
+                });
+            found.extend(by_key.get(&key).into_iter().flatten());
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+/// A text that points share which agree in their record, device, width and these parameters.
+fn shared_key(point: &Point, names: &[&str]) -> String {
+    format!("{:?} {}", point.width, device_key(point, names))
+}
+
+/// The same but for the width.
+fn device_key<T: AsRef<str>>(point: &Point, names: &[T]) -> String {
+    let Point { record, device_id, parameters, .. } = point;
+    let mut key = format!("{record:?} {device_id:?}");
+    for value in names.iter().filter_map(|name| parameters.get(name.as_ref())) {
+        // Whole or real, a number is the same; so are the two zeros.
+        match value.number() {
+            Some(number) => key += &format!(" {}", number + 0.0),
+            None => key += &format!(" {:?}", value.to_string()),
         }
     }
-    for line in &mut lines {
-        line.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    key
+}
+
+/// Lines of points that differ in a parameter alone, by what their first points are: the record, the device and the other
+/// parameters that these have.
+pub(super) struct Lines<'a> {
+    along: &'a str,
+    /// Their numbers by the names of these parameters, and by all that is shared.
+    by_names: BTreeMap<Vec<String>, HashMap<String, BTreeSet<usize>>>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(along: &'a str) -> Self {
+        Self { along, by_names: BTreeMap::new() }
     }
-    lines
+
+    /// The number of the first line on which a point lies.
+    pub(super) fn find(&self, point: &Point) -> Option<usize> {
+        let mut first: Option<usize> = None;
+        for (names, lines) in &self.by_names {
+            if names.iter().all(|name| point.parameters.contains_key(name)) {
+                let numbers = lines.get(&device_key(point, names));
+                first = first.into_iter().chain(numbers.and_then(BTreeSet::first).copied()).min();
+            }
+        }
+        first
+    }
+
+    /// Adds a line by its first point.
+    pub(super) fn add(&mut self, number: usize, first: &Point) {
+        let names = self.names(first);
+        let key = device_key(first, &names);
+        self.by_names.entry(names).or_default().entry(key).or_default().insert(number);
+    }
+
+    /// Removes a line whose first point was this.
+    fn remove(&mut self, number: usize, first: &Point) {
+        let names = self.names(first);
+        let lines = self.by_names.get_mut(&names);
+        if let Some(numbers) = lines.and_then(|lines| lines.get_mut(&device_key(first, &names))) {
+            numbers.remove(&number);
+        }
+    }
+
+    fn names(&self, point: &Point) -> Vec<String> {
+        point.parameters.keys().filter(|name| *name != self.along).cloned().collect()
+    }
+}
+
+/// The points that differ in a parameter alone, line by line, by the parameter.
+fn lines_along<'a>(points: &'a [Point], parameter: &str) -> Vec<Vec<(f64, &'a Point)>> {
+    let mut known = Lines::new(parameter);
+    // Each line's points by their places, and the places by line and value, in which the two zeros are equal.
+    let mut lines: Vec<BTreeMap<usize, (f64, &Point)>> = Vec::new();
+    let mut places: HashMap<(usize, u64), usize> = HashMap::new();
+    for (place, point) in points.iter().enumerate() {
+        let Some(at) = point.parameters.get(parameter).and_then(Value::number) else { continue };
+        let number = known.find(point).unwrap_or(lines.len());
+        if number == lines.len() {
+            known.add(number, point);
+            lines.push(BTreeMap::new());
+        }
+        let line = &mut lines[number];
+        line.insert(place, (at, point));
+        // Of a launch that was measured twice, at other clocks maybe, the last measurement stands with the others.
+        let earlier = places.insert((number, (at + 0.0).to_bits()), place);
+        let Some(earlier) = earlier else { continue };
+        let was_first = line.first_key_value().is_some_and(|(first, _)| *first == earlier);
+        let removed = line.remove(&earlier);
+        if let (true, Some((_, removed)), Some((_, first))) =
+            (was_first, removed, line.values().next())
+        {
+            known.remove(number, removed);
+            known.add(number, first);
+        }
+    }
+    let sorted = |line: BTreeMap<usize, (f64, &'a Point)>| {
+        let mut line: Vec<(f64, &Point)> = line.into_values().collect();
+        line.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        line
+    };
+    lines.into_iter().map(sorted).collect()
 }
 
 /// A point, less another, over so much.
@@ -498,4 +613,79 @@ fn link_cycles(record: &Record, selector: &Selector, scope: &Scope) -> Vec<Point
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::selector::same;
+
+    fn point(value: f64, parameters: Vec<(&str, Value)>) -> Point {
+        let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), value));
+        Point {
+            value,
+            low: value,
+            high: value,
+            width: None,
+            parameters: parameters.collect(),
+            device: String::new(),
+            device_id: "wgpu:0".to_owned(),
+            code: String::new(),
+            kind: "GPUs",
+            interface: "Vulkan",
+            record: "record".to_owned(),
+            launches: Vec::new(),
+        }
+    }
+
+    /// The same lines, where each point is held against every line before it.
+    fn lines_held_against<'a>(points: &'a [Point], along: &str) -> Vec<Vec<(f64, &'a Point)>> {
+        let mut lines: Vec<Vec<(f64, &Point)>> = Vec::new();
+        let alike = |a: &Point, b: &Point| {
+            a.parameters.iter().all(|(name, value)| {
+                name == along || b.parameters.get(name).is_some_and(|other| same(value, other))
+            })
+        };
+        for point in points {
+            let Some(at) = point.parameters.get(along).and_then(Value::number) else { continue };
+            match lines.iter_mut().find(|line| alike(line[0].1, point)) {
+                Some(line) => {
+                    line.retain(|(there, _)| *there != at);
+                    line.push((at, point));
+                }
+                None => lines.push(vec![(at, point)]),
+            }
+        }
+        for line in &mut lines {
+            line.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        }
+        lines
+    }
+
+    #[test]
+    fn lines_are_those_of_points_that_are_held_against_every_line() {
+        let mut state = 1_u64;
+        let mut below = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 33) % limit) as i64
+        };
+        let mut lengths = BTreeSet::new();
+        for round in 0..200 {
+            let mut points = Vec::new();
+            for value in 0..30 {
+                let mut parameters = vec![("n", Value::Integer(below(6)))];
+                if below(4) > 0 {
+                    parameters.push(("arms", Value::Integer(below(2))));
+                }
+                if below(3) == 0 {
+                    parameters.push(("share", Value::Real(below(2) as f64)));
+                }
+                points.push(point(f64::from(value), parameters));
+            }
+            let found = lines_along(&points, "n");
+            assert_eq!(found, lines_held_against(&points, "n"), "round {round}");
+            lengths.insert(found.len());
+        }
+        assert!(lengths.len() > 2, "{lengths:?}");
+    }
 }

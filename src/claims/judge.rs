@@ -4,7 +4,8 @@
 
 use super::condition::{condition, place};
 use super::evidence::{
-    FactTable, Point, Record, count_of_other_rules, find_verified, names, points,
+    FactTable, Lines, Point, PointsBeside, Record, count_of_other_rules, find_verified, names,
+    points,
 };
 use super::ledger::{
     Arithmetic, Check, Claim, Fact, Goes, OccupancyCheck, OccupancyFigure, Order, Quantity,
@@ -65,8 +66,8 @@ impl Verdict {
 /// What follows "holds" or "is right" where it is so only under a condition.
 pub fn only(condition: &str) -> String {
     match condition.strip_prefix("not ") {
-        Some(where_not) => format!(", but not {}", placed(where_not)),
-        None => format!(" only {}", placed(condition)),
+        Some(where_not) => format!(", but not {}", place_text(where_not)),
+        None => format!(" only {}", place_text(condition)),
     }
 }
 
@@ -77,15 +78,15 @@ fn join_conditions(conditions: &[String]) -> String {
         return first.clone();
     }
     let other = |condition: &String| match condition.strip_prefix("not ") {
-        Some(where_not) => format!(", and not {} for another", placed(where_not)),
-        None => format!(", and {} for another", placed(condition)),
+        Some(where_not) => format!(", and not {} for another", place_text(where_not)),
+        None => format!(", and {} for another", place_text(condition)),
     };
     let others: String = others.iter().map(other).collect();
     format!("{first} for one figure{others}")
 }
 
 /// A condition as a place: `at 2 of 8 points`, `on lavapipe`, `where W ≤ 32`.
-fn placed(condition: &str) -> String {
+fn place_text(condition: &str) -> String {
     let is_place = ["at ", "on ", "through "].iter().any(|word| condition.starts_with(word));
     format!("{}{condition}", if is_place { "" } else { "where " })
 }
@@ -580,18 +581,12 @@ fn ratio_limits(check: &RatioCheck, names: &Names) -> Option<Limits> {
 /// Each point over those of the same record and device that agree in every parameter that both have, but for those
 /// that both selectors fix.
 fn ratios(above: Vec<Point>, below: &[Point], selectors: (&Selector, &Selector)) -> Vec<Point> {
-    let joined = |a: &Point, b: &Point| {
-        a.record == b.record
-            && a.device_id == b.device_id
-            && a.width == b.width
-            && a.parameters.iter().all(|(name, value)| {
-                let fixed = selectors.0.fixes(name) && selectors.1.fixes(name);
-                fixed || b.parameters.get(name).is_none_or(|other| same(value, other))
-            })
-    };
+    let fixed = |name: &str| selectors.0.fixes(name) && selectors.1.fixes(name);
+    let mut beside = PointsBeside::new(below);
     let mut found = Vec::new();
     for a in above {
-        for b in below.iter().filter(|b| joined(&a, b) && b.low > 0.0) {
+        let joined = beside.find(&a, &fixed).into_iter().map(|place| &below[place]);
+        for b in joined.filter(|b| b.low > 0.0) {
             let mut joined = a.clone();
             joined.value = a.value / b.value;
             joined.low = a.low / b.high;
@@ -610,19 +605,14 @@ fn lines(check: &Order, records: &[Record]) -> Vec<Judgement> {
         found = ratios(found, &points(records, &check.what, over, &check.on), (&check.of, over));
     }
     let at = |point: &Point| point.parameters.get(&check.along).and_then(Value::number);
-    let alike = |a: &Point, b: &Point| {
-        a.record == b.record
-            && a.device_id == b.device_id
-            && a.parameters.iter().all(|(name, value)| {
-                *name == check.along
-                    || b.parameters.get(name).is_some_and(|other| same(value, other))
-            })
-    };
+    let mut known = Lines::new(&check.along);
     let mut lines: Vec<Vec<Point>> = Vec::new();
     for point in found.into_iter().filter(|point| at(point).is_some()) {
-        match lines.iter_mut().find(|line| alike(&line[0], &point)) {
-            Some(line) => line.push(point),
-            None => lines.push(vec![point]),
+        if let Some(number) = known.find(&point) {
+            lines[number].push(point);
+        } else {
+            known.add(lines.len(), &point);
+            lines.push(vec![point]);
         }
     }
     let judged = |mut line: Vec<Point>| {

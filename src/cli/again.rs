@@ -11,9 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use super::arguments::ProfileArguments;
 use super::failure::{Exit, Failure, broken_pipe, chain};
-use super::{captured, profile, shader, spirv};
+use super::{captured, profile, shader, spirv_files};
 use crate::kernel::Description;
-use crate::kernel::format::FillDescription;
 use crate::kernel::texture_description::TexelFillDescription;
 use crate::record::Run;
 
@@ -101,7 +100,7 @@ fn look(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<Look> {
 fn files(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<PathBuf> {
     let modules =
         shaders.iter().filter(|path| path.extension().is_some_and(|extension| extension == "spv"));
-    let sources = modules.flat_map(|path| spirv::source_files(path));
+    let sources = modules.flat_map(|path| spirv_files::source_files(path));
     let launch = arguments.how.launch.as_deref();
     let data = launch.map(data_files).unwrap_or_default();
     let captured = shaders.iter().filter(|path| path.is_dir());
@@ -116,16 +115,18 @@ fn data_files(launch: &Path) -> Vec<PathBuf> {
     let parsed = Description::parse(&launch.display().to_string(), &text);
     let Ok(description) = parsed else { return Vec::new() };
     let folder = launch.parent().unwrap_or(Path::new(""));
-    let file = |fill: &FillDescription| match fill {
-        FillDescription::File(file) => Some(folder.join(file.name())),
-        _ => None,
-    };
+    let mut files = Vec::new();
+    for buffer in &description.buffers {
+        buffer
+            .fill
+            .for_each_file(&buffer.name, &mut |_, file| files.push(folder.join(file.name())));
+    }
     let texels = |fill: &TexelFillDescription| match fill {
         TexelFillDescription::File(file) => Some(folder.join(file.name())),
         _ => None,
     };
-    let buffers = description.buffers.iter().filter_map(|buffer| file(&buffer.fill));
     let textures =
         description.textures.iter().filter_map(|texture| texture.fill.as_ref().and_then(texels));
-    buffers.chain(textures).collect()
+    files.extend(textures);
+    files
 }

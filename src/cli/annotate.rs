@@ -358,8 +358,19 @@ fn card_text(row: &Advice, look: Look) -> String {
         .filter(|(width, _)| *width != row.width)
         .map(|(width, share)| format!("; {} at {width} lanes", text::percent(*share)))
         .collect();
+    let modelled_at: Vec<String> = row
+        .modelled_at
+        .iter()
+        .map(|(width, words)| match words {
+            Some(words) => format!("; at {width} lanes {words}"),
+            None => format!("; at {width} lanes no card"),
+        })
+        .collect();
     let saved = match row.saved_alone {
-        0 => row.modelled.as_ref().map_or_else(String::new, |words| format!(": {words}")),
+        0 => row
+            .modelled
+            .as_ref()
+            .map_or_else(String::new, |words| format!(": {words}{}", modelled_at.concat())),
         _ => format!(
             " saves {} subgroup operations ({}{})",
             grouped_text(row.saved_operations),
@@ -403,7 +414,7 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     let Some(source) = &profile.text else {
         return look.heading(&format!("The record does not hold the source counted on {label}"));
     };
-    let added = widths::added(profile, device, look);
+    let added = widths::find_added(profile, device, look);
     let title = format!("{} on {label}", visible(&profile.file));
     let mut text = look.heading(&match &added {
         Some(_) => format!("{title}; last, {}", widths::beside()),
@@ -411,7 +422,7 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     });
     let codes: Vec<&str> = source.lines().collect();
     let digits = codes.len().max(1).to_string().len();
-    let columns = Columns::of(device, look);
+    let columns = Columns::from_device(device, look);
     let used = digits + 3 + columns.all + added.as_ref().map_or(0, |_| PERCENT + 1) + 3;
     let here = device.lines.iter().filter(|line| line.file == profile.file);
     let by_number: BTreeMap<u32, &LineProfile> = here.map(|line| (line.line, line)).collect();
@@ -483,7 +494,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(device: &DeviceProfile, look: Look) -> Self {
+    fn from_device(device: &DeviceProfile, look: Look) -> Self {
         let [bar, slots, lanes] = parts(look);
         if !lanes {
             return Self { slots: 0, all: PERCENT };

@@ -211,7 +211,7 @@ pub(crate) struct RunArguments {
         value_parser = count::parse
     )]
     pub(crate) operations: u64,
-    /// Mebibytes that a kernel's buffers may take on simulators before it is refused
+    /// Mebibytes that a kernel's buffers and textures may take on simulators before it is refused
     #[arg(
         help_heading = LIMITS,
         long,
@@ -322,8 +322,8 @@ pub(crate) struct LaunchArguments {
         value_parser = count::parse
     )]
     pub(crate) operations: u64,
-    /// Mebibytes that the shader's buffers may take before it is refused; preparing and checking a launch
-    /// takes up to three times as many
+    /// Mebibytes that the shader's buffers and textures may take before it is refused; preparing and
+    /// checking a launch takes up to three times as many
     #[arg(long, default_value_t = 640, value_name = "MIB")]
     pub(crate) memory_max: u64,
     /// Seconds without a word from a device after which its process is ended
@@ -370,7 +370,8 @@ pub(crate) struct ProfileArguments {
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Option<String>,
     /// On the simulator, count under so many random orders of workgroups as well, where what they
-    /// write for each other decides anything; --fail-on then judges the worst
+    /// write for each other decides anything, and where a launch has several dispatches; --fail-on then judges
+    /// the worst
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
     pub(crate) schedules: u64,
     /// Try every change that could save anything, however long it takes; as many as fit into the time of the

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::kernel::{DeviceClass, KernelLanguage, near_matches};
 use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places};
 use crate::run::backends::{self, BACK_ENDS};
+use crate::run::simulator;
 use crate::run::worker::{self, Lister, WorkerOptions, WorkerRunner};
 use crate::run::{RunError, Runner};
 use crate::units::Width;
@@ -38,9 +39,6 @@ pub(crate) struct Choice {
 
 /// A child that lists, until it is used for a device.
 type Idle = Rc<RefCell<Option<Lister>>>;
-
-/// What the ids of simulators begin with.
-const SIMULATOR: &str = "sim";
 
 impl PartialEq for Choice {
     fn eq(&self, other: &Self) -> bool {
@@ -73,7 +71,7 @@ impl Choice {
 
     /// The simulator at a width.
     pub(crate) fn simulator(width: Width) -> Option<Self> {
-        Some(Self::from_form(backends::by_prefix(SIMULATOR)?, &width.to_string()))
+        Some(Self::from_form(backends::by_prefix(simulator::PREFIX)?, &width.to_string()))
     }
 
     /// The id.
@@ -88,7 +86,7 @@ impl Choice {
 
     /// Whether it is the simulator, at any width.
     pub(crate) fn is_simulator(&self) -> bool {
-        self.back_end.prefix == SIMULATOR
+        self.back_end.prefix == simulator::PREFIX
     }
 
     /// Whether it runs kernels of this language.
@@ -390,7 +388,7 @@ fn of_forms(
 }
 
 /// What the main job executes beside those where no device is named: AMD's machine code at both wave sizes.
-pub(super) fn surveyed() -> impl Iterator<Item = Choice> {
+pub(super) fn list_surveyed() -> impl Iterator<Item = Choice> {
     of_forms(|places| match places {
         Places::Form { surveyed, .. } => surveyed,
         Places::Listed { .. } => &[],

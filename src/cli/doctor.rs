@@ -70,7 +70,7 @@ impl Executes {
     /// Opens the first device of each such back end, in a child: whether its compiler loads is seen by loading it.
     fn ask() -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
-        for choice in devices::surveyed() {
+        for choice in devices::list_surveyed() {
             if all.iter().all(|examined| examined.back_end.prefix != choice.back_end.prefix) {
                 let opened = choice.worker(&OpenOptions::usual(None), SILENCE_MAX);
                 let device = opened.map(|runner| runner.device().clone());
@@ -358,7 +358,7 @@ mod tests {
         let driver = format!("{}, brought with lanescope", device.driver);
         let brought = Device { compiles_nothing: why, driver, ..device.clone() };
         let lost = RunError::new(RunErrorKind::DeviceLost, "the driver ended its process");
-        let back_end = devices::surveyed().next().expect("one at least").back_end;
+        let back_end = devices::list_surveyed().next().expect("one at least").back_end;
         let all = [Ok(device), Ok(brought), Err(lost)];
         all.into_iter().map(|device| Executes { back_end, device }).collect()
     }

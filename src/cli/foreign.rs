@@ -59,10 +59,12 @@ pub(crate) fn text(file: &str, text: &str) -> Option<String> {
         lines().find(|(_, line)| starts.iter().any(|start| line.starts_with(start)))
     };
     let any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    // WGSL may name what it likes `gl_GlobalInvocationID`, as what was translated to it does.
+    let is_wgsl = any(&["@compute"]);
     let by_name = [".comp", ".glsl"].iter().any(|ending| file.ends_with(ending));
     if by_name
         || line_with(&["#version"]).is_some()
-        || any(&["gl_GlobalInvocationID", "local_size_x"])
+        || (!is_wgsl && any(&["gl_GlobalInvocationID", "local_size_x"]))
     {
         return Some(format!(
             "{file} is GLSL, and lanescope reads WGSL and SPIR-V: `glslangValidator -V -g -S comp {file} \
@@ -115,6 +117,9 @@ mod tests {
             assert!(hint.contains(words), "{given}: {hint}");
         }
         assert_eq!(text("x", "fn main() { let = 3; }"), None);
+        let translated = "@compute @workgroup_size(SIZE) fn main(\
+                          @builtin(global_invocation_id) gl_GlobalInvocationID: vec3u) {}";
+        assert_eq!(text("x.wgsl", translated), None);
         assert!(text("x.comp", "void main() {}").is_some_and(|hint| hint.contains("is GLSL")));
     }
 

@@ -116,7 +116,7 @@ pub(super) fn plan<'a>(
     let asked = !arguments.device.is_empty();
     let surveys =
         arguments.kernels.is_empty() && arguments.axes().is_empty() && !arguments.no_counting;
-    devices.extend(devices::surveyed().filter(|_| surveys && !asked));
+    devices.extend(devices::list_surveyed().filter(|_| surveys && !asked));
     let gives = |device: &Choice| device.back_end.gives.counters || device.back_end.gives.code;
     if arguments.counters && !devices.iter().any(gives) {
         let message = "--counters reads what a device cuda:N or radv:F/W has; add --device cuda:0, or \
@@ -306,7 +306,7 @@ impl RunPlan<'_> {
 
     /// Whether a device stands in the main job because no device was named.
     fn is_surveyed(&self, device: &Choice) -> bool {
-        self.simulates_beside && devices::surveyed().any(|surveyed| surveyed == *device)
+        self.simulates_beside && devices::list_surveyed().any(|surveyed| surveyed == *device)
     }
 
     /// Runs groups of launches on one device.
@@ -348,6 +348,7 @@ impl RunPlan<'_> {
             session: SessionOptions {
                 hardware_counters: self.options.hardware_counters
                     || (self.surveys && self.is_surveyed(device)),
+                memory: self.options.memory.filter(|_| device.back_end.watches_memory),
                 ..self.options
             },
             seeded: &|launch| {
@@ -574,7 +575,7 @@ mod tests {
     #[test]
     fn code_is_brought_for_all_machine_code_that_the_main_job_executes() {
         let catalogue = Catalogue::embedded().unwrap();
-        let wanted = brought::wanted().unwrap();
+        let wanted = brought::list_wanted().unwrap();
         let gpus = devices::choose(&["wgpu:0".to_owned()], &Available::made_up()).unwrap();
         let mut launched = 0;
         for (quick, gpus) in
@@ -584,8 +585,8 @@ mod tests {
             let mut plan = planned(&catalogue, line).unwrap();
             // As it is where no device is named, which would ask drivers.
             (plan.surveys, plan.simulates_beside) = (true, true);
-            plan.devices.extend(gpus.iter().cloned().chain(devices::surveyed()));
-            for device in devices::surveyed() {
+            plan.devices.extend(gpus.iter().cloned().chain(devices::list_surveyed()));
+            for device in devices::list_surveyed() {
                 let id = device.id();
                 let (_, place) = id.split_once(':').unwrap();
                 let (place, sizes) =

@@ -19,20 +19,15 @@ use super::{compare, export, marks, measuring, render, screen, shader};
 use crate::analyze::{self, Condition, DeviceProfile, Mark, Profile};
 use crate::kernel::{Catalogue, KernelError, Launch};
 use crate::present::{self, terminal_columns};
-use crate::record::{
-    Flag, MadeUp, Measurement, Method, Run, ScheduleCounts, Status, Tag, Trust, flag,
-};
+use crate::record::{Flag, MadeUp, Measurement, Method, Run, Status, Tag, Trust, flag};
+use crate::run::RunErrorKind;
 use crate::run::clock::Stopwatch;
-use crate::run::looks::Looks;
-use crate::run::measure::{Results, measurement};
+use crate::run::looks::{Looks, flag_moved};
 use crate::run::profile::ProfileRequest;
 use crate::run::profile::made_up::{Chosen, find_chosen, find_made_up};
 use crate::run::profile::template::template;
 use crate::run::session::{Listener, Recording};
-use crate::run::simulator::SimulatorRunner;
 use crate::run::what_if::{self, Budget};
-use crate::run::{CountRequest, RunErrorKind, Runner};
-use crate::simulate::Schedule;
 use crate::units::Width;
 
 /// A shader that is profiled.
@@ -321,8 +316,8 @@ fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Counts under other orders of workgroups what depends on their order: where a measurement is the
-/// simulator's.
+/// Counts under other orders of workgroups what depends on their order, where a measurement is the simulator's; and what
+/// may depend on it unnoticed, since one dispatch leaves it for the next.
 fn count_schedules(
     launch: &Launch,
     index: usize,
@@ -330,35 +325,27 @@ fn count_schedules(
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
-    let Run { devices, measurements, .. } = &mut recording.run;
-    let last = &mut measurements[index];
-    let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
-    let width = device.and_then(|device| device.subgroup_width_run);
+    let Some(width) = simulated_width(&recording.run, index) else { return };
+    let looks = looks(arguments);
+    let last = &mut recording.run.measurements[index];
     let depends = flag::has(&last.flags, &Tag::DependsOnSchedule);
-    let (Some(width), true) = (width, depends) else { return };
+    let orders = match (depends, launch.dispatches.len()) {
+        (true, _) => arguments.schedules,
+        (false, ..2) => 0,
+        (false, _) => arguments.schedules.max(u64::from(looks.tries_an_order(launch, last))),
+    };
     let id = last.device.clone();
-    let request = CountRequest::once(Method::Executed).with_histogram();
-    for seed in 1..=arguments.schedules {
-        watch.doing(&format!("{id}: schedule {seed} of {}", arguments.schedules));
-        let simulator = SimulatorRunner::new(width, arguments.how.steps);
-        let simulator = simulator.operations_max(arguments.how.operations);
-        let schedule = Schedule::Shuffled { seed };
-        let mut simulator = simulator.strict(arguments.how.strict).schedule(schedule, None);
-        let results = simulator.count_once(launch, &request).and_then(|counted| {
-            let results = Results { counted: Some(counted), ..Results::default() };
-            measurement(simulator.device(), launch, results)
-        });
-        match results {
-            Ok(counts) => last.schedules.push(ScheduleCounts {
-                seed,
-                active_lanes_mean: counts.active_lanes_mean,
-                efficiency_ratio: counts.efficiency_ratio,
-                blocks: counts.totals(),
-            }),
+    for seed in 1..=orders {
+        watch.doing(&format!("{id}: schedule {seed} of {orders}"));
+        match looks.under_schedule(launch, width, seed) {
+            Ok(counts) => last.schedules.push(counts),
             Err(error) => {
                 watch.message(&format!("{id}: schedule {seed} was not counted: {error}"));
             }
         }
+    }
+    if !depends {
+        flag_moved(launch, last);
     }
     watch.replace(index, last);
 }

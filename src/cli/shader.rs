@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::LaunchArguments;
 use super::devices::Choice;
 use super::failure::{Exit, Failure, hint};
-use super::{captured, foreign, screen, spirv};
+use super::{captured, foreign, screen, spirv_files};
 use crate::binary::SpirV;
 use crate::kernel::{Description, Launch, Workgroups, near_matches};
 use crate::program::{ProgramError, Text};
@@ -31,9 +31,9 @@ const STDIN_NAME: &str = "stdin.wgsl";
 /// Invocations of one dispatch from which on the user is warned that a simulator may take minutes.
 const INVOCATIONS_MANY: u64 = 1 << 27;
 
-/// Seconds that naga's front end takes for each pair of words of a function, about: 0.4 s for a function of
+/// Seconds that naga's front end takes for each pair of words of a function, about: 1.4 s for a function of
 /// 10,000 lines of six words and operators each, on a core of 2024.
-const READING_S: f64 = 0.4 / 60_000.0 / 60_000.0;
+const READING_S: f64 = 1.4 / 60_000.0 / 60_000.0;
 
 /// Seconds of reading from which on it is said how long it takes.
 const READING_LONG_S: f64 = 2.0;
@@ -92,7 +92,7 @@ pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileReq
     }
     let bytes = read_shader(shader)?;
     let (source, spirv) = if SpirV::is(&bytes) {
-        (String::new(), Some(spirv::read(shader, &bytes)?))
+        (String::new(), Some(spirv_files::read(shader, &bytes)?))
     } else {
         let text = to_text(shader, bytes)?;
         if let Some(known) = foreign::toml(shader, &text, Path::is_file) {
@@ -152,7 +152,7 @@ fn captured_request(folder: &Path, how: &LaunchArguments) -> Result<ProfileReque
     let bytes = captured::read(folder, capture, &capture.shader)
         .map_err(|message| Failure::message(Exit::BadInput, format!("{file}: {message}")))?;
     let (source, spirv) = if SpirV::is(&bytes) {
-        (String::new(), Some(spirv::read(&shader, &bytes)?))
+        (String::new(), Some(spirv_files::read(&shader, &bytes)?))
     } else {
         (to_text(&shader, bytes)?, None)
     };
@@ -249,18 +249,19 @@ pub(super) fn prepare(
     }
 }
 
-/// Refuses a launch whose buffers take more mebibytes than they may, before any is made.
+/// Refuses a launch whose buffers and textures take more mebibytes than they may, before any is made.
 fn check_memory(prepared: Prepared, mebibytes_max: u64) -> Result<Prepared, Failure> {
     let launch = &prepared.launch;
     let bytes_max = mebibytes_max.saturating_mul(1 << 20);
-    let bytes = launch.buffers.iter().fold(0_u64, |sum, buffer| sum.saturating_add(buffer.size));
-    let largest = launch.buffers.iter().max_by_key(|buffer| buffer.size);
-    let Some(largest) = largest.filter(|_| bytes > bytes_max) else { return Ok(prepared) };
+    let bytes = launch.bytes();
+    let buffers = launch.buffers.iter().map(|buffer| (&buffer.name, buffer.size));
+    let textures = launch.textures.iter().map(|t| (&t.name, t.layout.bytes()));
+    let largest = buffers.chain(textures).max_by_key(|(_, size)| *size);
+    let Some((name, size)) = largest.filter(|_| bytes > bytes_max) else { return Ok(prepared) };
+    let what = if launch.textures.is_empty() { "buffers" } else { "buffers and textures" };
     let message = format!(
-        "{}: the buffers take {bytes} bytes, `{}` alone {}; at most {bytes_max} ({})",
+        "{}: the {what} take {bytes} bytes, `{name}` alone {size}; at most {bytes_max} ({})",
         launch.file,
-        largest.name,
-        largest.size,
         hint(Limit { which: LimitOf::MemoryBytes, value: bytes_max })
     );
     Err(Failure::message(Exit::BadInput, message))

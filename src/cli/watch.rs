@@ -214,7 +214,7 @@ impl Listener for Watch {
         self.progress.enable_steady_tick(Duration::from_millis(120));
     }
 
-    fn planned(&mut self, _device: &str, launches: usize) {
+    fn plan(&mut self, _device: &str, launches: usize) {
         (self.planned, self.begun, self.told) = (Some(launches), 0, false);
         self.progress.reset_elapsed();
     }

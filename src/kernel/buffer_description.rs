@@ -269,6 +269,9 @@ pub enum FillDescription {
         #[serde(default)]
         siblings: bool,
     },
+    /// Of a struct, or of an array of structs, each member by its name; those that are left out as by `default`. In a
+    /// launch file alone.
+    Members(BTreeMap<String, Self>),
     /// One of several, by a parameter's value.
     Choice {
         /// The parameter.
@@ -281,6 +284,34 @@ pub enum FillDescription {
     /// A file beside the launch file: `.npy`, of which the elements count, or raw bytes; what is
     /// missing of `elements` is zero; or a part of a file. In a launch file alone.
     File(FileDescription),
+}
+
+impl FillDescription {
+    /// Shows each file that a buffer, or a member of it, is filled from, with its name, such as `graph.offsets`.
+    pub fn for_each_file<'a>(&'a self, name: &str, see: &mut dyn FnMut(&str, &'a FileDescription)) {
+        match self {
+            Self::File(file) => see(name, file),
+            Self::Members(members) => {
+                for (member, fill) in members {
+                    fill.for_each_file(&format!("{name}.{member}"), see);
+                }
+            }
+            Self::Zero
+            | Self::Constant(_)
+            | Self::Uniform(_)
+            | Self::Series { .. }
+            | Self::Skewed { .. }
+            | Self::Offsets { .. }
+            | Self::Permutation
+            | Self::Sorted { .. }
+            | Self::Zipf { .. }
+            | Self::Points { .. }
+            | Self::Image { .. }
+            | Self::Bvh { .. }
+            | Self::Choice { .. }
+            | Self::Default => {}
+        }
+    }
 }
 
 fn two() -> Formula {

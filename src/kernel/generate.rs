@@ -2,9 +2,9 @@
 //!
 //! Input: a [`Fill`], a seed and a buffer's name. Output: bytes, little-endian. Element i depends on
 //! seed, name and i alone (a counter-based generator), so that any part can be made on its own; in
-//! [`Fill::Default`] it is the byte offset that counts.
+//! [`Fill::Default`] it is the byte offset that counts, and a member of a struct is a buffer of its own.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -74,6 +74,15 @@ pub enum Fill {
         /// What integers that stand alone follow from.
         extent: Extent,
     },
+    /// Of a struct, or of each element of an array of structs, these members; the others as [`Fill::Default`] says.
+    Members {
+        /// The type.
+        shape: Shape,
+        /// What integers that stand alone follow from.
+        extent: Extent,
+        /// What each member holds: element i's is part i of the content of a buffer of such members alone.
+        members: BTreeMap<String, Self>,
+    },
 }
 
 /// Bytes as a string of hexadecimal digits: a list of numbers would take twice the room.
@@ -121,10 +130,16 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
         Fill::Default { shape, extent } => {
             return shape::contents(shape, *extent, size, &|at| mix(base.wrapping_add(at)));
         }
+        Fill::Members { shape, extent, .. } => {
+            shape::contents(shape, *extent, size, &|at| mix(base.wrapping_add(at)))
+        }
         _ => vec![0_u8; length],
     };
     match fill {
         Fill::Zero | Fill::Default { .. } => {}
+        Fill::Members { shape, members, .. } => {
+            write_members(&mut bytes, shape, members, seed, name);
+        }
         Fill::Words(given) => {
             for (word, value) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(given) {
                 *word = value.to_le_bytes();
@@ -156,6 +171,30 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// Writes the members of a struct, or of each element of an array of structs.
+fn write_members(
+    bytes: &mut [u8],
+    shape: &Shape,
+    members: &BTreeMap<String, Fill>,
+    seed: u64,
+    name: &str,
+) {
+    for (member, fill) in members {
+        let Some(places) = shape.member(member, bytes.len() as u64) else { continue };
+        let [first, each, stride, count] =
+            [places.offset, places.size, places.stride, places.count]
+                .map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+        let name = format!("{name}.{member}");
+        let made = contents(fill, seed, &name, places.size.saturating_mul(places.count));
+        for (number, part) in made.chunks_exact(each.max(1)).enumerate().take(count) {
+            let at = first.saturating_add(number.saturating_mul(stride));
+            if let Some(place) = bytes.get_mut(at..at.saturating_add(each)) {
+                place.copy_from_slice(part);
+            }
+        }
+    }
 }
 
 /// What contents are made from.

@@ -198,6 +198,13 @@ impl Launch {
         self.samplers.iter().find(|sampler| sampler.name == name)
     }
 
+    /// The bytes of its buffers and textures together.
+    pub fn bytes(&self) -> u64 {
+        let buffers = self.buffers.iter().map(|buffer| buffer.size);
+        let textures = self.textures.iter().map(|texture| texture.layout.bytes());
+        buffers.chain(textures).fold(0, u64::saturating_add)
+    }
+
     /// The first texels of `texture`.
     pub fn texels(&self, texture: &Texture) -> Vec<u8> {
         texture.contents(self.seed)
@@ -212,7 +219,10 @@ impl Launch {
     pub fn seeded(&self) -> impl Iterator<Item = &str> {
         let is_seeded = |buffer: &&Buffer| match &buffer.fill {
             Fill::Uniform { low, high, .. } => low < high,
-            Fill::Skewed { .. } | Fill::Pattern { .. } | Fill::Default { .. } => true,
+            Fill::Skewed { .. }
+            | Fill::Pattern { .. }
+            | Fill::Default { .. }
+            | Fill::Members { .. } => true,
             Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
         };
         let buffers = self.buffers.iter().filter(is_seeded).map(|buffer| buffer.name.as_str());
@@ -463,7 +473,9 @@ impl BufferBuilder<'_> {
                 "buffer `{name}` would take {size} bytes; at most {BUFFER_BYTES_MAX}"
             ));
         }
-        let fill = self.fill(buffer, &buffer.fill).and_then(|fill| {
+        let shape = self.surroundings.shapes.get(name);
+        let scalar = buffer.scalar.or_else(|| self.scalar(name));
+        let fill = self.fill(name, (scalar, shape), &buffer.fill).and_then(|fill| {
             check_fill(&fill, size)?;
             Ok(fill)
         });
@@ -471,7 +483,7 @@ impl BufferBuilder<'_> {
             true => why,
             false => format!("buffer `{name}`: `fill`: {why}"),
         })?;
-        let scalar = buffer.scalar.or_else(|| self.scalar(name)).unwrap_or(ScalarType::U32);
+        let scalar = scalar.unwrap_or(ScalarType::U32);
         // A binding may not be empty: n = 0 still binds a vector of four, which nothing reads.
         let size = if size == 0 { EMPTY_BYTES } else { size.next_multiple_of(4) };
         Ok(Buffer { name: name.clone(), size, fill, scalar, output })
@@ -510,14 +522,15 @@ impl BufferBuilder<'_> {
         }
     }
 
-    fn fill(&self, buffer: &BufferDescription, given: &FillDescription) -> Result<Fill, String> {
-        let name = &buffer.name;
-        let typed = || {
-            buffer
-                .scalar
-                .or_else(|| self.scalar(name))
-                .ok_or_else(|| format!("buffer `{name}` needs a `type`, such as \"f32\""))
-        };
+    /// What fills a buffer, or a member of one, whose scalars are of a type where they are alike.
+    fn fill(
+        &self,
+        name: &str,
+        (scalar, shape): (Option<ScalarType>, Option<&Shape>),
+        given: &FillDescription,
+    ) -> Result<Fill, String> {
+        let typed =
+            || scalar.ok_or_else(|| format!("buffer `{name}` needs a `type`, such as \"f32\""));
         let number = |formula: &Formula| formula::evaluate(formula, self.names);
         Ok(match given {
             FillDescription::Zero => Fill::Zero,
@@ -539,7 +552,7 @@ impl BufferBuilder<'_> {
                         listed(&known)
                     )
                 })?;
-                return self.fill(buffer, chosen);
+                return self.fill(name, (scalar, shape), chosen);
             }
             FillDescription::Uniform([low, high]) => Fill::Uniform {
                 scalar: typed()?,
@@ -554,7 +567,12 @@ impl BufferBuilder<'_> {
             | FillDescription::Image { .. }
             | FillDescription::Bvh { .. } => {
                 let pattern = self.pattern(given)?.ok_or("a pattern was expected")?;
-                Fill::Pattern { scalar: typed()?, pattern }
+                let scalar = match pattern {
+                    // Words of a node are of several types.
+                    Pattern::Bvh { .. } => scalar.unwrap_or(ScalarType::U32),
+                    _ => typed()?,
+                };
+                Fill::Pattern { scalar, pattern }
             }
             FillDescription::Constant(value) => Fill::Series {
                 scalar: typed()?,
@@ -567,19 +585,58 @@ impl BufferBuilder<'_> {
                 step: formula::evaluate(step, self.names)?,
             },
             FillDescription::Default => {
-                let shape = self.surroundings.shapes.get(name).ok_or_else(|| {
-                    let known: Vec<&str> =
-                        self.surroundings.shapes.keys().map(String::as_str).collect();
-                    format!(
-                        "buffer `{name}` is filled by \"default\", but the shader has no variable \
-                         of that name; it has: {}",
-                        listed(&known)
-                    )
-                })?;
+                let shape = shape.ok_or_else(|| self.unknown(name, "\"default\""))?;
                 Fill::Default { shape: shape.clone(), extent: self.extent()? }
+            }
+            FillDescription::Members(given) => {
+                let shape = shape.ok_or_else(|| self.unknown(name, "`members`"))?;
+                self.members(name, shape, given)?
             }
             FillDescription::File(file) => Fill::Bytes(self.file(name, file)?.to_vec()),
         })
+    }
+
+    /// Why a buffer that the shader does not bind cannot be filled by its type.
+    fn unknown(&self, name: &str, by: &str) -> String {
+        let known: Vec<&str> = self.surroundings.shapes.keys().map(String::as_str).collect();
+        format!(
+            "buffer `{name}` is filled by {by}, but the shader has no variable of that name; it has: {}",
+            listed(&known)
+        )
+    }
+
+    /// What fills the members of a struct, or of each element of an array of structs.
+    fn members(
+        &self,
+        name: &str,
+        shape: &Shape,
+        given: &BTreeMap<String, FillDescription>,
+    ) -> Result<Fill, String> {
+        let mut members = BTreeMap::new();
+        for (member, given) in given {
+            let inner = format!("{name}.{member}");
+            let known = shape.member(member, 0).map(|places| places.shape);
+            let known = known.ok_or_else(|| {
+                let names = shape.member_names();
+                match &names[..] {
+                    [] => format!("buffer `{name}` is no struct, so it takes no `members`"),
+                    _ => {
+                        format!(
+                            "buffer `{name}` has no member `{member}`; it has: {}",
+                            listed(&names)
+                        )
+                    }
+                }
+            })?;
+            let scalar = known.uniform_scalar().map(|(scalar, _)| scalar);
+            let fill = self.fill(&inner, (scalar, Some(known)), given);
+            let fill = fill.map_err(|why| match why.starts_with("buffer `") {
+                true => why,
+                false => format!("member `{member}`: {why}"),
+            })?;
+            members.insert(member.clone(), fill);
+        }
+        Ok(Fill::Members { shape: shape.clone(), extent: self.extent()?, members })
     }
 
     /// The structure that a description gives contents; `None` if it gives none.
@@ -627,6 +684,7 @@ impl BufferBuilder<'_> {
             | FillDescription::Series { .. }
             | FillDescription::Skewed { .. }
             | FillDescription::Choice { .. }
+            | FillDescription::Members(_)
             | FillDescription::Default
             | FillDescription::File(_) => return Ok(None),
         }))
@@ -719,6 +777,11 @@ fn check_fill(fill: &Fill, size: u64) -> Result<(), String> {
             }
             Ok(())
         }
+        Fill::Members { shape, members, .. } => members.iter().try_for_each(|(member, fill)| {
+            let places = shape.member(member, size);
+            let bytes = places.map_or(0, |places| places.size.saturating_mul(places.count));
+            check_fill(fill, bytes).map_err(|why| format!("member `{member}`: {why}"))
+        }),
         Fill::Zero
         | Fill::Words(_)
         | Fill::Bytes(_)

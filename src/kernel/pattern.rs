@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::scalars::encode;
+use super::scalars::{decode, encode, uniform};
 use crate::layout::ScalarType;
 
 /// What a buffer holds.
@@ -195,10 +195,14 @@ pub(super) fn write(
         Pattern::Zipf { ids, exponent } => {
             fill(&mut |index| whole(zipf(*ids, *exponent, unit(random(index))), *ids));
         }
+        // To the bit as independent values between the bounds, so that a box changes no point that lies in it.
         Pattern::Points { low, high, stride } => fill(&mut |index| {
             let component = usize::try_from(index % (*stride).max(1)).unwrap_or(usize::MAX);
             match (low.get(component), high.get(component)) {
-                (Some(low), Some(high)) => low + (high - low) * unit(random(index)),
+                (Some(low), Some(high)) => {
+                    let bits = uniform(scalar, *low, *high, random(index)).to_le_bytes();
+                    decode(scalar, &bits)
+                }
                 _ => 0.0,
             }
         }),
@@ -208,8 +212,9 @@ pub(super) fn write(
             dark + (light - dark) * value
         }),
         Pattern::Bvh { leaves, node, tree, siblings } => {
-            let words = nodes(*leaves, node, (*tree, *siblings), random);
-            for (word, value) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+            let places = bytes.as_chunks_mut::<4>().0;
+            let words = nodes(*leaves, node, (*tree, *siblings), places.len(), random);
+            for (word, value) in places.iter_mut().zip(words) {
                 *word = value.to_le_bytes();
             }
         }
@@ -303,16 +308,18 @@ struct Open {
     high: [f64; 3],
 }
 
-/// The words of a tree's nodes, in the order of their numbers.
+/// The words of a tree's nodes, in the order of their numbers: the first `words_max` of them, or fewer where the
+/// tree has no more. Nodes whose words all lie behind are not walked.
 fn nodes(
     leaves: u64,
     layout: &[NodeWord],
     (tree, siblings): (TreeShape, bool),
+    words_max: usize,
     random: &dyn Fn(u64) -> u64,
 ) -> Vec<u32> {
     let skip = leaves.saturating_mul(2).saturating_sub(1);
-    let mut words =
-        vec![0; usize::try_from(skip).unwrap_or(usize::MAX).saturating_mul(layout.len())];
+    let words_all = usize::try_from(skip).unwrap_or(usize::MAX).saturating_mul(layout.len());
+    let mut words = vec![0; words_all.min(words_max)];
     let root = Open { number: 0, first: 0, count: leaves, skip, low: [0.0; 3], high: [1.0; 3] };
     let mut open = VecDeque::new();
     open.extend((leaves > 0).then_some(root));
@@ -330,6 +337,10 @@ fn nodes(
             _ => [number + 1, number + 2 * left],
         };
         let at = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(layout.len());
+        // Nodes are taken in the order of their numbers, so that all others lie behind this one too.
+        if at >= words.len() {
+            break;
+        }
         let record = words.iter_mut().skip(at).zip(layout);
         record.for_each(|(element, part)| *element = word(*part, &node, children));
         if count == 1 {

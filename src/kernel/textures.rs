@@ -275,16 +275,23 @@ impl Texture {
         let [width, height, _] = self.layout.size;
         let samples = self.layout.samples as usize;
         let each = self.layout.format.bytes() as usize;
+        // A component of 64 bits is given as two.
+        let present = self.layout.format.components().max(2);
         let mut bytes = vec![0; length];
         let row = (width as usize * samples * each).max(1);
         bytes.par_chunks_mut(row).enumerate().for_each(|(number, row)| {
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             let (y, z) = (number % height, number / height);
+            let noise = self.noise_rows(base, present, [y, z]);
             for (texel, index) in row.chunks_exact_mut(each).zip(0_u32..) {
                 let samples = self.layout.samples;
                 let (x, sample) = (index / samples, index % samples);
                 let components = std::array::from_fn(|component| {
-                    self.component(base, [x, y, z], sample, component)
+                    if component < present {
+                        self.component(base, [x, y, z], sample, component, &noise)
+                    } else {
+                        0
+                    }
                 });
                 let bits = self.layout.format.encode(components).to_le_bytes();
                 texel.copy_from_slice(&bits[..each]);
@@ -293,16 +300,40 @@ impl Texture {
         bytes
     }
 
-    /// The bits of a component of the first level.
-    fn component(&self, base: u64, at: [u32; 3], sample: u32, component: usize) -> u32 {
+    /// The noise of a row of the first level: of each component, the texels of each sample; nothing where the
+    /// fill is no noise.
+    fn noise_rows(&self, base: u64, components: usize, [y, z]: [u32; 2]) -> Vec<Vec<f64>> {
+        if !matches!(self.fill, TexelFill::Noise(_)) {
+            return Vec::new();
+        }
+        let deep = self.layout.dimension == TextureDimension::D3;
+        let (width, samples) = (self.layout.size[0], self.layout.samples);
+        let places =
+            (0..components).flat_map(|component| (0..samples).map(move |s| (component, s)));
+        let rows = places.map(|(component, sample)| {
+            let hashed = hashed(base, component, sample);
+            let hashed = if deep { hashed } else { mix(hashed.wrapping_add(u64::from(z))) };
+            noise_row(hashed, width, [y, z], deep)
+        });
+        rows.collect()
+    }
+
+    /// The bits of a component of the first level; `noise` is that of its row.
+    fn component(
+        &self,
+        base: u64,
+        at: [u32; 3],
+        sample: u32,
+        component: usize,
+        noise: &[Vec<f64>],
+    ) -> u32 {
         let interpolate = |[low, high]: [f64; 2], part: f64| low + (high - low) * part;
-        let hashed = mix(base.wrapping_add(component as u64 * 8 + u64::from(sample)));
+        let hashed = hashed(base, component, sample);
         let value = match self.fill {
             TexelFill::Zero | TexelFill::Bytes(_) => 0.0,
             TexelFill::Noise(range) => {
-                let deep = self.layout.dimension == TextureDimension::D3;
-                let hashed = if deep { hashed } else { mix(hashed.wrapping_add(u64::from(at[2]))) };
-                interpolate(range, noise(hashed, at, deep))
+                let row = component * self.layout.samples as usize + sample as usize;
+                interpolate(range, noise[row][at[0] as usize])
             }
             TexelFill::Uniform(range) => {
                 let [x, y, z] = at.map(u64::from);
@@ -388,32 +419,53 @@ fn fraction(random: u64) -> f64 {
     (random >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Value noise at a texel, from 0 to 1; along z too where it is `deep`.
-fn noise(base: u64, at: [u32; 3], deep: bool) -> f64 {
-    let (mut sum, mut weights) = (0.0, 0.0);
+/// What the values of a component and a sample of a texture follow from.
+fn hashed(base: u64, component: usize, sample: u32) -> u64 {
+    mix(base.wrapping_add(component as u64 * 8 + u64::from(sample)))
+}
+
+/// Value noise at each texel of a row, from 0 to 1; along z too where it is `deep`.
+///
+/// Texels between the same corners of a lattice share their values, so that these are worked out once.
+fn noise_row(base: u64, width: u32, [y, z]: [u32; 2], deep: bool) -> Vec<f64> {
+    let mut sums = vec![0.0; width as usize];
+    let mut weights = 0.0;
+    let (corners, dimensions) = if deep { (8_u32, 3) } else { (4, 2) };
     for (octave, cell) in [32_u32, 16, 8, 4].into_iter().enumerate() {
         let weight = 0.5_f64.powi(i32::try_from(octave).unwrap_or(0));
         let hashed = mix(base.wrapping_add(octave as u64));
-        let first = at.map(|at| at / cell);
-        let part = at.map(|at| {
+        let smooth = |at: u32| {
             let part = f64::from(at % cell) / f64::from(cell);
             part * part * (3.0 - 2.0 * part)
-        });
-        let corners = if deep { 8 } else { 4 };
-        for corner in 0..corners {
-            let far = [corner & 1, corner >> 1 & 1, corner >> 2 & 1];
-            let mut share = 1.0;
-            for k in 0..if deep { 3 } else { 2 } {
-                share *= if far[k] == 1 { part[k] } else { 1.0 - part[k] };
+        };
+        let (along_y, along_z) = (smooth(y), smooth(z));
+        for (column, texels) in (0_u32..).zip(sums.chunks_mut(cell as usize)) {
+            let values: Vec<f64> = (0..corners)
+                .map(|corner| {
+                    let far = [corner & 1, corner >> 1 & 1, corner >> 2 & 1];
+                    let z = if deep { u64::from(z / cell + far[2]) } else { 0 };
+                    let lattice =
+                        u64::from(column + far[0]) | u64::from(y / cell + far[1]) << 20 | z << 40;
+                    fraction(mix(hashed.wrapping_add(lattice)))
+                })
+                .collect();
+            for (x, sum) in (0_u32..).zip(texels) {
+                let part = [smooth(x), along_y, along_z];
+                for (corner, value) in (0_u32..).zip(&values) {
+                    let mut share = 1.0;
+                    for (axis, part) in part.iter().enumerate().take(dimensions) {
+                        share *= if corner >> axis & 1 == 1 { *part } else { 1.0 - part };
+                    }
+                    *sum += weight * share * value;
+                }
             }
-            let z = if deep { u64::from(first[2] + far[2]) } else { 0 };
-            let lattice =
-                u64::from(first[0] + far[0]) | u64::from(first[1] + far[1]) << 20 | z << 40;
-            sum += weight * share * fraction(mix(hashed.wrapping_add(lattice)));
         }
         weights += weight;
     }
-    sum / weights
+    for sum in &mut sums {
+        *sum /= weights;
+    }
+    sums
 }
 
 /// The textures and samplers of a description, worked out; `views` are the shader's.
@@ -482,6 +534,44 @@ mod tests {
         let spread = first.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / 65_536.0;
         let step = first.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f32>() / 65_535.0;
         assert!(spread > 0.02 && step < spread / 8.0, "{spread} {step}");
+    }
+
+    /// Value noise at one texel, as it is defined.
+    fn noise(base: u64, at: [u32; 3], deep: bool) -> f64 {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for (octave, cell) in [32_u32, 16, 8, 4].into_iter().enumerate() {
+            let weight = 0.5_f64.powi(i32::try_from(octave).unwrap());
+            let hashed = mix(base.wrapping_add(octave as u64));
+            let first = at.map(|at| at / cell);
+            let part = at.map(|at| {
+                let part = f64::from(at % cell) / f64::from(cell);
+                part * part * (3.0 - 2.0 * part)
+            });
+            for corner in 0..if deep { 8 } else { 4 } {
+                let far = [corner & 1, corner >> 1 & 1, corner >> 2 & 1];
+                let mut share = 1.0;
+                for k in 0..if deep { 3 } else { 2 } {
+                    share *= if far[k] == 1 { part[k] } else { 1.0 - part[k] };
+                }
+                let z = if deep { u64::from(first[2] + far[2]) } else { 0 };
+                let lattice =
+                    u64::from(first[0] + far[0]) | u64::from(first[1] + far[1]) << 20 | z << 40;
+                sum += weight * share * fraction(mix(hashed.wrapping_add(lattice)));
+            }
+            weights += weight;
+        }
+        sum / weights
+    }
+
+    #[test]
+    fn a_row_of_noise_is_that_of_its_texels() {
+        for deep in [false, true] {
+            for [y, z] in [[0, 0], [7, 3], [33, 40]] {
+                let row = noise_row(5, 70, [y, z], deep);
+                let texels: Vec<f64> = (0..70).map(|x| noise(5, [x, y, z], deep)).collect();
+                assert_eq!(row, texels, "{y} {z} {deep}");
+            }
+        }
     }
 
     #[test]

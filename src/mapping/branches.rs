@@ -9,8 +9,8 @@
 //! |---|---|
 //! | `kept` | the arm's instructions are there, and a branch on a condition of the whole subgroup leads over them; a loop whose body is there, in a loop of the code, or that a loop of the code iterates nearly as often as, with nearly as many lanes, where instructions have no lines |
 //! | `skipped` | they are there, lanes are masked, and a branch leads over them where none is left; of NVIDIA's code a branch of which counts show that a warp parts at it |
-//! | `masked` | they are there, and nothing leads over them; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off; or most of what stands on its lines is predicated off in some lanes; no loop is |
-//! | `flattened` | none are there, and where what surrounds it ran, or on the construct's lines, there are selects, or what is predicated overwrites what every lane has; no loop is |
+//! | `masked` | they are there, and nothing leads over them, though lanes are switched off; or none ran as the arm did, but instructions ran as often as what surrounds it, with the arm's lanes, the others masked or predicated off; or most of what stands on its lines is predicated off in some lanes; no loop is |
+//! | `flattened` | none are there, and where what surrounds it ran, or on the construct's lines, or in each copy of an unrolled loop around it, there are selects, or what is predicated overwrites what every lane has; or they are there, all lanes came, and none is switched off. No loop is, and no arm that stores, has an atomic or holds a barrier, or calls what does |
 //! | `unrolled` | a loop's body ran a whole number of times as often as what surrounds it, with lanes to match, and is not there as one; or it stands in copies: what is on its lines is in no loop of the code, or in one that iterates fewer times |
 //! | `folded` | none ran as it did, and there is no select either |
 //! | `merged` | it ran as often and with as many lanes as what surrounds it, or as another arm, so that counts do not tell them apart: neither is said to be in the code where either could be |
@@ -18,13 +18,17 @@
 //! Where instructions have lines (NVIDIA's do, AMD's do not), a block whose counts no instruction has may be
 //! there in copies: instructions of one operation on one of its lines whose counts add up to the block's, or to
 //! a whole number of times that. Nothing off a construct's lines is taken for an arm of it there, but for what reaches
-//! memory without a line, as atomics do.
+//! memory without a line, as atomics do. Of arms that ran alike there, lines say which instructions are whose.
+//!
+//! Of an arm that stores or has an atomic, and of which nothing is there, stores and atomics of one operation whose
+//! counts add up to its own are its copies. Of an unrolled loop, the copies of an arm are as many branches of one
+//! shape, over what adds up to the arm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::{Arm, ArmOutcome, Block, Call, ConstructPart, Enclosure, Flow, NearBlock};
 
-use super::matching::{LanesOff, Match, Matching, Ran, snap};
+use super::matching::{BlocksRan, CodeRan, LanesOff, Match, Matching, Ran, snap};
 
 /// A block of the source, as far as it is looked at here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +52,11 @@ impl SourceBlock {
             flow: block.flow.clone()?,
             ran: (block.executions.0, block.lanes.0),
         })
+    }
+
+    /// Whether others see that it ran: it stores, has an atomic or holds a barrier.
+    fn has_effect(&self) -> bool {
+        self.flow.writes || self.flow.barrier
     }
 }
 
@@ -80,9 +89,6 @@ struct UnitWalk<'a> {
     /// Calls that were walked.
     walked: Vec<usize>,
 }
-
-/// A loop of the code iterates as often as that of the source where it lacks at most one iteration of so many.
-const ITERATIONS_ALIKE: u64 = 20;
 
 /// How deep calls may be nested; WGSL has no recursion.
 const DEPTH_MAX: usize = 256;
@@ -170,7 +176,7 @@ pub enum StepKind {
 
 impl StepKind {
     /// Whether each lane does it for itself.
-    fn is_of_lanes(self) -> bool {
+    pub(super) fn is_of_lanes(self) -> bool {
         matches!(self, Self::Select | Self::Memory | Self::Lanes)
     }
 
@@ -181,6 +187,19 @@ impl StepKind {
             Self::Select | Self::ScalarSelect | Self::Memory | Self::Lanes | Self::Scalar => true,
         }
     }
+}
+
+/// How an instruction sets which lanes are on, without a branch: AMD's EXEC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneSetting {
+    /// Not at all.
+    Unchanged,
+    /// To those of a condition, or to a set of its own.
+    Anew,
+    /// To the others of those that came to a branch: the other arm begins.
+    Others,
+    /// To a set that was kept: lanes come together.
+    Back,
 }
 
 /// An instruction with what it did.
@@ -196,8 +215,18 @@ pub struct Step {
     pub operation: String,
     /// What it is.
     pub kind: StepKind,
-    /// Whether it sets which lanes are on, without a branch: AMD's EXEC.
-    pub sets_lanes: bool,
+    /// Whether it changes memory that others see: a store or an atomic.
+    pub writes: bool,
+    /// How it sets which lanes are on.
+    pub sets_lanes: LaneSetting,
+}
+
+impl Step {
+    /// Whether no lane comes from it to what stands behind it: lanes turn to the other arm, or all go elsewhere.
+    fn ends_place(&self) -> bool {
+        matches!(self.kind, StepKind::Branch(_, Guard::Always))
+            || self.sets_lanes == LaneSetting::Others
+    }
 }
 
 /// What is known of a dispatch's code.
@@ -269,7 +298,12 @@ impl SideBySide {
         let path = |unit: &Unit| blocks[unit.block].flow.path.iter().map(key_of).collect();
         let paths: Vec<Vec<ArmKey>> = units.iter().map(path).collect();
         let encloses = |outer: usize, other: usize| encloses(&units, &paths, outer, other);
-        let matching = Matching::of_working(&ran, &operations, &machine, &works);
+        let ends: Vec<bool> = steps.iter().map(Step::ends_place).collect();
+        let places = places(&units, &paths);
+        let matching = Matching::of_code(
+            BlocksRan { ran: &ran, operations: &operations, places: &places },
+            CodeRan { ran: &machine, works: &works, ends: &ends },
+        );
         let matching = matching.without_guesses(encloses);
         let arms = Compared { blocks, units: &units, matching: &matching, steps, masks }.arms();
         Self { units, near, matching, arms }
@@ -310,15 +344,61 @@ fn encloses(units: &[Unit], paths: &[Vec<ArmKey>], outer: usize, other: usize) -
     false
 }
 
+/// The place of each unit, for [`BlocksRan::places`]: a loop's `continuing` right behind its body, which ran alike, is
+/// at the body's.
+fn places(units: &[Unit], paths: &[Vec<ArmKey>]) -> Vec<usize> {
+    let mut places: Vec<usize> = Vec::new();
+    for (at, (unit, path)) in units.iter().zip(paths).enumerate() {
+        let before = at.checked_sub(1).filter(|before| {
+            let body = match path.split_last() {
+                Some(((construct, ConstructPart::LoopContinuing, case), around)) => {
+                    [around, &[(*construct, ConstructPart::LoopBody, *case)]].concat()
+                }
+                _ => return false,
+            };
+            let other = &units[*before];
+            paths[*before] == body && other.way == unit.way && other.ran == unit.ran
+        });
+        places.push(before.map_or(at, |before| places[before]));
+    }
+    places
+}
+
 /// What surrounds a construct.
 #[derive(Clone, Copy, Debug)]
-struct Around {
+pub(super) struct Around {
     /// The unit.
-    unit: usize,
+    pub(super) unit: usize,
     /// Its executions and lanes.
-    ran: (u64, u64),
+    pub(super) ran: (u64, u64),
     /// Whether exactly these lanes reach the construct; else those and perhaps more.
-    exact: bool,
+    pub(super) exact: bool,
+}
+
+/// An arm or a loop by one way of calls, as it ran.
+#[derive(Debug)]
+pub(super) struct ArmRun<'a> {
+    /// The construct and the part of it.
+    pub(super) enclosure: &'a Enclosure,
+    /// Its blocks, those of arms in it included.
+    pub(super) blocks: &'a [usize],
+    /// Those of them that stand in no arm in it.
+    pub(super) direct: BTreeSet<usize>,
+    /// Its units.
+    pub(super) units: Vec<usize>,
+    /// Those of them that ran.
+    pub(super) ran: Vec<usize>,
+    /// What surrounds it.
+    pub(super) around: Option<Around>,
+    /// The instructions on lines on which nothing else stands.
+    pub(super) steps: Vec<usize>,
+}
+
+impl ArmRun<'_> {
+    /// Executions and lanes of exactly those that reach the construct, where a block has them.
+    pub(super) fn reached(&self) -> Option<(u64, u64)> {
+        self.around.filter(|around| around.exact).map(|around| around.ran)
+    }
 }
 
 impl Compared<'_> {
@@ -352,12 +432,13 @@ impl Compared<'_> {
             if outcomes.len() > 1 {
                 outcomes.retain(|outcome| *outcome != ArmOutcome::NeverRan);
             }
-            let Enclosure { construct, part, case, line, .. } = *enclosure;
+            let Enclosure { construct, part, case, line, operator, .. } = *enclosure;
             arms.extend(outcomes.into_iter().map(|outcome| Arm {
                 construct,
                 part,
                 case,
                 line,
+                operator,
                 outcome,
             }));
         }
@@ -384,49 +465,97 @@ impl Compared<'_> {
         if ran.is_empty() {
             return ArmOutcome::NeverRan;
         }
-        let surroundings = self.around(enclosure, &units);
-        let around = surroundings.filter(|around| around.exact).map(|around| around.ran);
-        let is_loop = enclosure.part == ConstructPart::LoopBody;
-        if is_loop && let Some(outcome) = self.loop_outcome(enclosure, blocks, around) {
+        let arm = ArmRun {
+            enclosure,
+            blocks,
+            direct: self.direct(enclosure, blocks).collect(),
+            around: self.around(enclosure, &units),
+            steps: self.own_steps(enclosure, blocks),
+            units,
+            ran,
+        };
+        match enclosure.part {
+            ConstructPart::LoopBody => self.loop_outcome(&arm),
+            _ => self.arm_outcome(&arm),
+        }
+    }
+
+    fn arm_outcome(&self, arm: &ArmRun<'_>) -> ArmOutcome {
+        if let Some(outcome) = self.guard_by_lines(arm) {
             return outcome;
         }
-        let there = |at: &usize| {
-            let found = self.matching.blocks[*at] == Match::Found && self.operations(*at) > 0;
-            found && (!self.is_lined() || self.does_work(*at))
-        };
-        if ran.iter().any(there) {
-            let of_arm = |at: &usize| {
-                let unit = self.matching.instructions[*at];
-                unit.is_some_and(|unit| ran.contains(&unit) && self.operations(unit) > 0)
-            };
-            let those: Vec<usize> = (0..self.steps.len()).filter(of_arm).collect();
-            if is_loop {
-                let loops = self.loops();
-                let iterates = those.iter().any(|at| innermost(&loops, *at).is_some());
-                return if iterates { ArmOutcome::Kept } else { ArmOutcome::Unrolled };
-            }
-            if let Some(guard) =
-                self.guard_of_arm(&those, &self.direct(enclosure, blocks).collect())
-            {
-                return kind_of_guard(guard);
-            }
-            return self.guard(those.first().copied().unwrap_or(0), around);
+        if arm.ran.iter().any(|unit| self.stands(arm, *unit)) {
+            return self.guard_of_found(arm);
         }
-        let all_came = |at: &usize| Some(self.units[*at].ran) == around;
-        let steps = self.own_steps(enclosure, blocks);
-        let ran = &[ran, self.called_units(blocks)].concat();
+        let reached = arm.reached();
+        let all_came = |at: &usize| Some(self.units[*at].ran) == reached;
+        let ran = [arm.ran.clone(), self.called_units(arm.blocks)].concat();
         if !ran.iter().any(all_came) {
-            if !is_loop && let Some(first) = ran.iter().find_map(|at| self.copies(*at)) {
+            if let Some(first) = ran.iter().find_map(|at| self.copies(*at)) {
                 return self.guard(first, None);
             }
             // Of arms that ran alike, the one on whose lines it stands.
             let alike =
                 |at: &&usize| ran.iter().any(|unit| self.units[*unit].ran == self.steps[**at].ran);
-            if !is_loop && let Some(first) = steps.iter().find(alike) {
+            if let Some(first) = arm.steps.iter().find(alike) {
                 return self.guard(*first, None);
             }
         }
-        self.outcome_without_code(enclosure, ran, surroundings, &steps)
+        let outcome = self.outcome_without_code(arm, &ran);
+        match outcome {
+            ArmOutcome::Flattened | ArmOutcome::Folded => self.in_copies(arm, &ran, outcome),
+            _ => outcome,
+        }
+    }
+
+    /// Whether an arm's unit is there: where the code has lines, either on its own, or nothing of the arm ran so there.
+    fn stands(&self, arm: &ArmRun<'_>, unit: usize) -> bool {
+        let Unit { block, ran, .. } = &self.units[unit];
+        let on_lines = || {
+            let lines = &self.blocks[*block].lines;
+            let is_own = |at: usize| self.steps[at].line.is_some_and(|line| lines.contains(&line));
+            self.works_of(unit).any(is_own)
+        };
+        let alike = || arm.steps.iter().any(|at| self.steps[*at].ran == *ran);
+        self.is_found(unit) && (arm.steps.is_empty() || on_lines() || alike())
+    }
+
+    /// Whether instructions that do more than lead lanes about are a unit, and no jump alone.
+    pub(super) fn is_found(&self, unit: usize) -> bool {
+        let found = self.matching.blocks[unit] == Match::Found && self.operations(unit) > 0;
+        found && (!self.is_lined() || self.works_of(unit).next().is_some())
+    }
+
+    /// The instructions that are taken for a unit and do more than lead lanes about.
+    fn works_of(&self, unit: usize) -> impl Iterator<Item = usize> {
+        let pairs = self.matching.instructions.iter().zip(self.steps).enumerate();
+        pairs
+            .filter(move |(_, (owner, step))| **owner == Some(unit) && step.kind.works())
+            .map(|(at, _)| at)
+    }
+
+    /// The instructions that are taken for units of an arm that are no jumps alone.
+    pub(super) fn steps_of(&self, arm: &ArmRun<'_>) -> Vec<usize> {
+        let of_arm = |at: &usize| {
+            let unit = self.matching.instructions[*at];
+            unit.is_some_and(|unit| arm.ran.contains(&unit) && self.operations(unit) > 0)
+        };
+        (0..self.steps.len()).filter(of_arm).collect()
+    }
+
+    /// Whether others see that some of these blocks ran, or a function that they call.
+    pub(super) fn has_effect(&self, blocks: &[usize]) -> bool {
+        let mut left: Vec<&SourceBlock> = blocks.iter().map(|block| &self.blocks[*block]).collect();
+        let mut called: BTreeSet<&str> = BTreeSet::new();
+        while let Some(block) = left.pop() {
+            if block.has_effect() {
+                return true;
+            }
+            for name in block.flow.calls.iter().filter(|name| called.insert(name)) {
+                left.extend(self.blocks.iter().filter(|block| block.flow.function == *name));
+            }
+        }
+        false
     }
 
     /// Those of an arm's blocks that stand in no arm in it.
@@ -460,110 +589,29 @@ impl Compared<'_> {
         (0..self.steps.len()).filter(|at| here(&self.steps[*at])).collect()
     }
 
-    /// What became of a loop, by where the instructions on lines of its own stand: in loops of the code whose first
-    /// instruction ran as often as the loop iterated, or fewer times, each for several iterations at once.
-    fn loop_outcome(
-        &self,
-        enclosure: &Enclosure,
-        blocks: &[usize],
-        around: Option<(u64, u64)>,
-    ) -> Option<ArmOutcome> {
-        let own_steps = self.own_steps(enclosure, blocks);
-        let head = self.blocks[self.direct(enclosure, blocks).next()?].ran;
-        // A loop of one iteration for all that reach it is told by nothing.
-        if own_steps.is_empty() || Some(head) == around {
-            return None;
-        }
-        let mut loops = self.loops();
-        loops.retain(|(_, from)| self.steps[*from].ran.0 > 0 && self.steps[*from].on > 0);
-        let standing: BTreeSet<(usize, usize)> =
-            own_steps.iter().filter_map(|at| innermost(&loops, *at)).collect();
-        let iterated: u64 = standing.iter().map(|(first, _)| self.steps[*first].ran.0).sum();
-        // The head runs once more for all that leave there.
-        let iterations = head.0.saturating_sub(around.map_or(0, |around| around.0));
-        let kept =
-            iterated > 0 && iterations * ITERATIONS_ALIKE <= iterated * (ITERATIONS_ALIKE + 1);
-        Some(if kept { ArmOutcome::Kept } else { ArmOutcome::Unrolled })
-    }
-
-    /// Whether a loop of the code iterates about as often as one of which these units are, with about as many lanes, and has
-    /// no instruction of another block: where floating point is rounded otherwise, no count is the same.
-    fn iterates_nearly(&self, ran: &[usize]) -> bool {
-        let Some(head) = ran.iter().map(|at| self.units[*at].ran).max() else { return false };
-        let near = |a: u64, b: u64| a.abs_diff(b) * ITERATIONS_ALIKE <= a.max(b);
-        let is_own =
-            |at: usize| self.matching.instructions[at].is_none_or(|unit| ran.contains(&unit));
-        self.loops().iter().any(|(first, last)| {
-            let (often, lanes) = self.steps[*first].ran;
-            near(often, head.0) && near(lanes, head.1) && (*first..=*last).all(is_own)
-        })
-    }
-
-    /// The loops of the code: each from what a branch leads back to, to the branch.
-    fn loops(&self) -> Vec<(usize, usize)> {
-        let leads_back = |(from, step): (usize, &Step)| match step.kind {
-            StepKind::Branch(to, _) => (to <= from).then_some((to, from)),
-            _ => None,
-        };
-        self.steps.iter().enumerate().filter_map(leads_back).collect()
-    }
-
-    /// Whether most of these instructions are predicated off in some lanes.
-    fn are_off(&self, steps: &[usize]) -> bool {
-        let off = steps.iter().filter(|at| self.steps[**at].on < self.steps[**at].ran.1).count();
-        2 * off > steps.len()
-    }
-
-    /// Whether these instructions ran with about the lanes of an arm, rather than with those of what surrounds it.
-    fn are_fewer(&self, steps: &[usize], arm: (u64, u64), around: (u64, u64)) -> bool {
-        let sum = |(often, lanes): (u128, u128), at: &usize| {
-            let ran = self.steps[*at].ran;
-            (often + u128::from(ran.0), lanes + u128::from(ran.1))
-        };
-        let ran = steps.iter().fold((0, 0), sum);
-        let wide = |(often, lanes): (u64, u64)| (u128::from(often), u128::from(lanes));
-        // lanes / often below the middle of both.
-        let ((a, a_lanes), (b, b_lanes)) = (wide(arm), wide(around));
-        ran.0 > 0 && 2 * ran.1 * a * b < ran.0 * (a_lanes * b + b_lanes * a)
-    }
-
-    /// The lines of a construct: that of its condition, those of its arms, and those of what they call.
-    fn construct_lines(&self, enclosure: &Enclosure) -> BTreeSet<u32> {
-        let is_in = |block: &&SourceBlock| {
-            block.flow.path.iter().any(|step| step.construct == enclosure.construct)
-        };
-        let mut left: Vec<&SourceBlock> = self.blocks.iter().filter(is_in).collect();
-        let mut lines = BTreeSet::from([enclosure.line]);
-        let mut called: BTreeSet<&str> = BTreeSet::new();
-        while let Some(block) = left.pop() {
-            lines.extend(&block.lines);
-            for name in block.flow.calls.iter().filter(|name| called.insert(name)) {
-                left.extend(self.blocks.iter().filter(|block| block.flow.function == *name));
-            }
-        }
-        lines
-    }
-
     /// What surrounds the construct of an arm that these units are: a block that exactly the lanes run that reach
     /// it, else one around the arm that it stands in, at last the call of its function.
     fn around(&self, enclosure: &Enclosure, units: &[usize]) -> Option<Around> {
         let first = &self.units[*units.first()?];
-        let unit_of = |parent: usize| {
-            self.units.iter().position(|unit| unit.way == first.way && unit.block == parent)
-        };
         let path = &self.blocks[first.block].flow.path;
         let here = path.iter().position(|step| key_of(step) == key_of(enclosure))?;
         let outward = path[..=here].iter().rev().enumerate();
-        let mut found = outward
-            .filter_map(|(steps, step)| Some((unit_of(step.parent?.0 as usize)?, steps == 0)));
+        let mut found =
+            outward.filter_map(|(steps, step)| Some((self.parent(&first.way, step)?, steps == 0)));
         let (unit, exact) =
             found.next().or_else(|| first.caller.map(|caller| (caller, here == 0)))?;
         Some(Around { unit, ran: self.units[unit].ran, exact })
     }
 
+    /// The unit, by a way of calls, that exactly the lanes run that reach a construct.
+    pub(super) fn parent(&self, way: &str, enclosure: &Enclosure) -> Option<usize> {
+        let parent = enclosure.parent?.0 as usize;
+        self.units.iter().position(|unit| unit.way == way && unit.block == parent)
+    }
+
     /// What an arm does in functions that nothing else calls, where instructions have lines by which copies are
     /// told.
-    fn called_units(&self, blocks: &[usize]) -> Vec<usize> {
+    pub(super) fn called_units(&self, blocks: &[usize]) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         let mut left: Vec<usize> = blocks.to_vec();
         while self.is_lined()
@@ -588,270 +636,24 @@ impl Compared<'_> {
         found
     }
 
-    /// What leads over the instruction at which an arm begins.
-    fn guard(&self, first: usize, around: Option<(u64, u64)>) -> ArmOutcome {
-        if let Some(guard) = self.own_guard(first) {
-            return kind_of_guard(guard);
-        }
-        for at in (0..=first).rev() {
-            let Some((target, guard)) = self.branch(at) else { continue };
-            if target <= first {
-                continue;
-            }
-            if guard == Guard::Always {
-                // The end of an arm before this one: what leads here decides.
-                let leads = |from: &usize| match self.steps[*from].kind {
-                    StepKind::Table(_) => true,
-                    _ => self.branch(*from).is_some_and(|(to, _)| to > at && to <= first),
-                };
-                let from = (0..at).rev().find(leads).and_then(|from| self.branch(from));
-                return from.map_or(ArmOutcome::Kept, |(_, guard)| kind_of_guard(guard));
-            }
-            let (often, lanes) = self.steps[at].ran;
-            let ran = self.steps[first].ran;
-            let fits = match around {
-                _ if !self.masks => often >= ran.0 && lanes >= ran.1,
-                Some((around, _)) => often == around,
-                None => true,
-            };
-            match (fits, self.masks) {
-                (true, _) => return kind_of_guard(guard),
-                (false, true) => return ArmOutcome::Masked,
-                // Without masks only a branch can have led the other lanes away.
-                (false, false) => {}
-            }
-        }
-        match self.masks {
-            true => ArmOutcome::Masked,
-            // Nobody went another way.
-            false if around == Some(self.steps[first].ran) => ArmOutcome::Merged,
-            false => ArmOutcome::Skipped,
-        }
-    }
-
-    /// The branch over the first of an arm's instructions that has one of its own, of those of its direct blocks: what
-    /// leads to the branch may have the arm's counts, too.
-    fn guard_of_arm(&self, those: &[usize], direct: &BTreeSet<usize>) -> Option<Guard> {
-        let is_direct = |at: &&usize| {
-            let unit = self.matching.instructions[**at];
-            unit.is_some_and(|unit| direct.contains(&self.units[unit].block))
-        };
-        let direct = those.iter().filter(is_direct).filter(|at| self.steps[**at].kind.works());
-        direct.copied().find_map(|at| self.own_guard(at))
-    }
-
-    /// The branch over an instruction that stands behind whatever set its lanes, where lanes can be set: it leads over
-    /// just what these lanes do.
-    fn own_guard(&self, first: usize) -> Option<Guard> {
-        for at in (0..first).rev().take_while(|_| self.masks) {
-            match self.branch(at) {
-                Some((target, guard)) if target > first => {
-                    return (guard != Guard::Always).then_some(guard);
-                }
-                _ if self.steps[at].sets_lanes => return None,
-                _ => {}
-            }
-        }
-        None
-    }
-
     /// Whether the code says which lines its instructions are of.
-    fn is_lined(&self) -> bool {
+    pub(super) fn is_lined(&self) -> bool {
         self.steps.iter().any(|step| step.line.is_some())
     }
 
-    /// Whether one of the instructions that are taken for a unit does more than lead lanes about.
-    fn does_work(&self, unit: usize) -> bool {
-        let mut pairs = self.matching.instructions.iter().zip(self.steps);
-        pairs.any(|(owner, step)| *owner == Some(unit) && step.kind.works())
-    }
-
     /// Operations of a unit's block.
-    fn operations(&self, unit: usize) -> u64 {
+    pub(super) fn operations(&self, unit: usize) -> u64 {
         self.blocks[self.units[unit].block].operations
     }
-
-    /// Where a branch leads that is no loop's, and when.
-    fn branch(&self, at: usize) -> Option<(usize, Guard)> {
-        match self.steps[at].kind {
-            StepKind::Branch(target, guard) => (target > at).then_some((target, guard)),
-            StepKind::Table(guard) => Some((usize::MAX, guard)),
-            _ => None,
-        }
-    }
-
-    /// The first instruction of a block that is there in copies.
-    fn copies(&self, unit: usize) -> Option<usize> {
-        let block = &self.blocks[self.units[unit].block];
-        let (often, lanes) = block.ran;
-        self.groups(&block.lines).into_iter().find_map(|group| {
-            let times = group.times(often)?;
-            (group.ran.1 == times * lanes).then_some(group.first)
-        })
-    }
-
-    /// Whether a block's operations are there in every lane of what surrounds it, predicated; the block itself may be
-    /// of an unrolled loop or of a function in an arm that so many lanes enter.
-    fn predicated(&self, unit: usize, enters: u64, parent: usize) -> bool {
-        let block = &self.blocks[self.units[unit].block];
-        let (often, _) = self.blocks[self.units[parent].block].ran;
-        self.groups(&block.lines).into_iter().any(|group| {
-            let times = group.times(often);
-            let lanes = |times: u64| [block.ran.1, enters].contains(&(group.on / times.max(1)));
-            let exact = times.is_some_and(|times| group.on.is_multiple_of(times) && lanes(times));
-            group.on < group.ran.1 && exact
-        })
-    }
-
-    /// Instructions that ran, of one operation on one line.
-    fn groups(&self, lines: &[u32]) -> Vec<Group> {
-        let mut groups: BTreeMap<(u32, &str), Group> = BTreeMap::new();
-        for (at, step) in self.steps.iter().enumerate() {
-            let Some(line) = step.line.filter(|line| lines.contains(line)) else { continue };
-            if !step.kind.is_of_lanes() || step.ran.0 == 0 {
-                continue;
-            }
-            let new = Group { first: at, members: 0, ran: (0, 0), on: 0 };
-            let group = groups.entry((line, &step.operation)).or_insert(new);
-            group.members += 1;
-            group.ran = (group.ran.0 + step.ran.0, group.ran.1 + step.ran.1);
-            group.on += step.on;
-        }
-        groups.into_values().collect()
-    }
-
-    fn outcome_without_code(
-        &self,
-        enclosure: &Enclosure,
-        ran: &[usize],
-        around: Option<Around>,
-        steps: &[usize],
-    ) -> ArmOutcome {
-        let units = || ran.iter().map(|at| &self.units[*at]);
-        let merged =
-            |at: &usize| self.matching.blocks[*at] == Match::Merged && self.operations(*at) > 0;
-        let working: Vec<usize> =
-            ran.iter().copied().filter(|at| self.operations(*at) > 0).collect();
-        let is_loop = enclosure.part == ConstructPart::LoopBody;
-        if is_loop && !self.is_lined() && self.iterates_nearly(ran) {
-            return ArmOutcome::Kept;
-        }
-        // A loop's ways out may run as what surrounds it does, whatever became of its iterations.
-        let all_merged = !working.is_empty() && working.iter().all(merged);
-        if all_merged || (!is_loop && ran.iter().any(merged)) {
-            return if !is_loop && self.are_off(steps) {
-                ArmOutcome::Masked
-            } else {
-                ArmOutcome::Merged
-            };
-        }
-        if is_loop {
-            // A loop is no arm that selects could choose, and its lanes are not masked off in place of a loop.
-            let whole = |unit: &Unit| around.is_some_and(|around| around.is_copied(unit.ran));
-            return if units().any(whole) { ArmOutcome::Unrolled } else { ArmOutcome::Folded };
-        }
-        let lines = self.construct_lines(enclosure);
-        let lined = self.is_lined();
-        // What is written for an atomic has no line.
-        let is_on_lines = |step: &Step| match step.line {
-            Some(line) => lines.contains(&line),
-            None => !lined || step.kind == StepKind::Memory,
-        };
-        let least = units().map(|unit| unit.ran.1).max().unwrap_or(0);
-        let Some(Around { unit: parent, ran: (often, lanes), .. }) = around else {
-            return self.selects(None, least, &lines);
-        };
-        let masked = |unit: &Unit| {
-            let fewer = unit.ran.1 < lanes;
-            let ran = |step: &Step| step.ran.0 == often && step.on == unit.ran.1;
-            let found = |step: &Step| step.kind.is_of_lanes() && ran(step) && is_on_lines(step);
-            self.steps.iter().position(|step| fewer && found(step))
-        };
-        if let Some(first) = units().find_map(masked) {
-            // Every subgroup came there; where lanes are masked, a branch may lead over it all the same.
-            return match self.masks {
-                true => self.guard(first, Some((often, lanes))),
-                false => ArmOutcome::Masked,
-            };
-        }
-        let enters = units().next().map_or(0, |unit| unit.ran.1);
-        if ran.iter().any(|at| self.predicated(*at, enters, parent)) || self.are_off(steps) {
-            return ArmOutcome::Masked;
-        }
-        if let Some(arm) = units().next()
-            && self.are_fewer(steps, arm.ran, (often, lanes))
-        {
-            return self.guard(steps[0], None);
-        }
-        match self.selects(Some((often, lanes)), least, &lines) {
-            // What surrounds it may be flattened itself, into what surrounds that.
-            ArmOutcome::Folded if !self.matching.blocks[parent].is_there() => {
-                self.selects(None, least, &lines)
-            }
-            outcome => outcome,
-        }
-    }
-
-    /// Whether selects ran with at least so many lanes as an arm, where what surrounds it did or in a part of that,
-    /// or anywhere where that is not known; where the code has lines, on one of the construct's, on which an
-    /// instruction that is predicated chooses too: it overwrites what every lane has computed.
-    fn selects(&self, around: Option<(u64, u64)>, least: u64, lines: &BTreeSet<u32>) -> ArmOutcome {
-        let lined = self.is_lined();
-        let is_on_lines = |step: &Step| step.line.is_some_and(|line| lines.contains(&line));
-        let here = |step: &Step| match around {
-            Some(around) if step.ran == around => true,
-            _ if lined => is_on_lines(step),
-            // In an arm of what surrounds it, chosen by selects among others: with these lanes, and as often.
-            Some((often, lanes)) => step.ran.0 == often && (least..=lanes).contains(&step.on),
-            None => step.on >= least,
-        };
-        let chooses = |step: &Step| match step.kind {
-            StepKind::Select | StepKind::ScalarSelect => here(step),
-            StepKind::Memory | StepKind::Lanes => step.on < step.ran.1 && is_on_lines(step),
-            _ => false,
-        };
-        let found = |step: &Step| step.ran.0 > 0 && chooses(step);
-        if self.steps.iter().any(found) { ArmOutcome::Flattened } else { ArmOutcome::Folded }
-    }
-}
-
-/// The innermost of these loops that an instruction stands in.
-fn innermost(loops: &[(usize, usize)], at: usize) -> Option<(usize, usize)> {
-    let around = loops.iter().filter(|(to, from)| (*to..=*from).contains(&at));
-    around.min_by_key(|(to, from)| from - to).copied()
 }
 
 impl Around {
     /// Whether something that came to these counts is a whole number of copies of what surrounds it, of a part of its
     /// lanes where more lanes than reach it do that.
-    fn is_copied(&self, (executions, lanes): (u64, u64)) -> bool {
+    pub(super) fn is_copied(&self, (executions, lanes): (u64, u64)) -> bool {
         let (often, all) = self.ran;
         let times = executions.checked_div(often).unwrap_or(0);
         let whole = times > 1 && executions == often * times;
         whole && if self.exact { lanes == all * times } else { lanes.is_multiple_of(times) }
-    }
-}
-
-/// Instructions of one operation on one line, together.
-struct Group {
-    first: usize,
-    members: u64,
-    ran: (u64, u64),
-    on: u64,
-}
-
-impl Group {
-    /// How many of its instructions a copy has, where copies of something that ran `often` add up to it.
-    fn times(&self, often: u64) -> Option<u64> {
-        let times = self.ran.0.checked_div(often)?;
-        let whole = times > 0 && self.ran.0 == times * often;
-        (whole && self.members.is_multiple_of(times)).then_some(times)
-    }
-}
-
-fn kind_of_guard(guard: Guard) -> ArmOutcome {
-    match guard {
-        Guard::Lanes => ArmOutcome::Skipped,
-        Guard::Always | Guard::Whole => ArmOutcome::Kept,
     }
 }

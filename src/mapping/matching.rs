@@ -9,7 +9,8 @@
 //!
 //! Where several blocks came to the same counts, order breaks the tie: stretches of instructions and
 //! blocks are laid beside one another so that as many blocks as can be have a stretch. A block that gets
-//! none, though instructions ran as it did, is merged with another of the same counts. Where blocks of several arms
+//! none, though instructions ran as it did, is merged with another of the same counts. A stretch ends where counts
+//! change, and where lanes turn from one arm to the other. Where blocks of several arms
 //! could have a stretch, and as many blocks would have one whichever has it, none of them is said to
 //! ([`Matching::without_guesses`]). A block that no
 //! instruction ran as was flattened into selects, folded away, or is in the code in parts (an unrolled
@@ -121,63 +122,73 @@ pub struct Guess {
     pub idle: Vec<usize>,
 }
 
+/// Blocks, as far as they are matched: what is said of each, by its index.
+#[derive(Clone, Copy, Debug)]
+pub struct BlocksRan<'a> {
+    /// What each ran.
+    pub ran: &'a [Ran],
+    /// Its operations.
+    pub operations: &'a [u64],
+    /// Blocks that ran alike and have one number here are one place, of which one follows the other with nothing
+    /// between them, as a loop's `continuing` follows its body.
+    pub places: &'a [usize],
+}
+
+/// Instructions, as far as they are matched: what is said of each, by its index.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeRan<'a> {
+    /// What each ran.
+    pub ran: &'a [Ran],
+    /// Whether it does more than lead lanes about.
+    pub works: &'a [bool],
+    /// Whether what stands behind it is another place even if it ran alike: no lane comes from here to there.
+    pub ends: &'a [bool],
+}
+
 impl Matching {
     /// Matches `instructions` with `blocks`, of which those without operations (a jump alone) have no
     /// instructions of their own where others ran alike.
     pub fn new(blocks: &[Ran], operations: &[u64], instructions: &[Ran]) -> Self {
-        Self::of_working(blocks, operations, instructions, &vec![true; instructions.len()])
+        let places: Vec<usize> = (0..blocks.len()).collect();
+        let blocks = BlocksRan { ran: blocks, operations, places: &places };
+        let (works, ends) = (vec![true; instructions.len()], vec![false; instructions.len()]);
+        Self::of_code(blocks, CodeRan { ran: instructions, works: &works, ends: &ends })
     }
 
     /// The same where some instructions only lead lanes about: where several blocks ran alike, a block is not there
-    /// for these alone. `works` says which do more.
-    pub fn of_working(
-        blocks: &[Ran],
-        operations: &[u64],
-        instructions: &[Ran],
-        works: &[bool],
-    ) -> Self {
+    /// for these alone.
+    pub fn of_code(blocks: BlocksRan<'_>, code: CodeRan<'_>) -> Self {
         let mut alike: BTreeMap<&Ran, Vec<usize>> = BTreeMap::new();
-        for (block, counts) in blocks.iter().enumerate().filter(|(_, counts)| has_run(counts)) {
+        for (block, counts) in blocks.ran.iter().enumerate().filter(|(_, counts)| has_run(counts)) {
             alike.entry(counts).or_default().push(block);
         }
-        let stretches = stretches(instructions);
-        let working: BTreeSet<&Ran> = instructions
-            .iter()
-            .zip(works)
-            .filter(|(_, works)| **works)
-            .map(|(ran, _)| ran)
-            .collect();
-        let usable: Vec<bool> = stretches
-            .iter()
-            .map(|(first, last)| {
-                works[*first..=*last].contains(&true) || !working.contains(&instructions[*first])
-            })
-            .collect();
-        let Aligned { of: in_order, needed } =
-            align(blocks, operations, instructions, (&stretches, &usable));
+        let stretches = stretches(code);
+        let usable = usable(code, &stretches);
+        let aligned = align(blocks.ran, blocks.operations, code.ran, (&stretches, &usable));
         let mut matching = Self {
-            instructions: vec![None; instructions.len()],
-            blocks: vec![Match::NeverRan; blocks.len()],
+            instructions: vec![None; code.ran.len()],
+            blocks: vec![Match::NeverRan; blocks.ran.len()],
             guesses: Vec::new(),
         };
         let mut of_counts: BTreeMap<&Ran, Vec<usize>> = BTreeMap::new();
         for (stretch, (first, _)) in stretches.iter().enumerate() {
-            of_counts.entry(&instructions[*first]).or_default().push(stretch);
+            of_counts.entry(&code.ran[*first]).or_default().push(stretch);
         }
         for (counts, members) in alike {
             let all = of_counts.get(counts).map_or(&[][..], Vec::as_slice);
-            let found = all.iter().filter(|stretch| usable[**stretch]).count();
             let with_operations: Vec<usize> =
-                members.iter().copied().filter(|block| operations[*block] > 0).collect();
+                members.iter().copied().filter(|block| blocks.operations[*block] > 0).collect();
             let owners = if with_operations.is_empty() { &members } else { &with_operations };
-            let mut next = owners.iter().copied();
+            let found = all.iter().filter(|stretch| usable[**stretch]).count();
+            let each = each_its_own(owners, blocks.places, found);
+            let mut next = each.iter().flatten().copied();
             let places: Vec<Option<usize>> = all
                 .iter()
                 .map(|stretch| match owners.len() {
                     1 => Some(owners[0]),
                     _ if !usable[*stretch] => None,
-                    count if count == found => next.next(),
-                    _ => in_order[*stretch],
+                    _ if each.is_some() => next.next(),
+                    _ => aligned.of[*stretch],
                 })
                 .collect();
             let placed: BTreeSet<usize> = places.iter().copied().flatten().collect();
@@ -192,9 +203,9 @@ impl Matching {
                 let (first, last) = stretches[*stretch];
                 matching.instructions[first..=last].fill(place);
             }
-            let by_order = owners.len() > 1 && owners.len() != found;
+            let by_order = owners.len() > 1 && each.is_none();
             if (by_order || owners.len() == 1) && !all.is_empty() {
-                let may_go = |block: &usize| !by_order || !needed[*block];
+                let may_go = |block: &usize| !by_order || !aligned.needed[*block];
                 let blocks = owners.iter().copied().filter(may_go).collect();
                 let idle = members.iter().copied().filter(|block| !owners.contains(block));
                 matching.guesses.push(Guess { blocks, idle: idle.collect() });
@@ -316,16 +327,36 @@ fn align(
     Aligned { of: owners, needed }
 }
 
+/// The blocks that `found` stretches are, one by one, where there are as many of them; else the first of each place,
+/// where there are as many places.
+fn each_its_own(owners: &[usize], places: &[usize], found: usize) -> Option<Vec<usize>> {
+    let mut firsts = owners.to_vec();
+    firsts.dedup_by_key(|block| places[*block]);
+    [owners, firsts.as_slice()].into_iter().find(|each| each.len() == found).map(<[usize]>::to_vec)
+}
+
 /// First and last index of each run of instructions with the same counts.
-fn stretches(instructions: &[Ran]) -> Vec<(usize, usize)> {
+fn stretches(code: CodeRan<'_>) -> Vec<(usize, usize)> {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
-    for (index, counts) in instructions.iter().enumerate() {
+    for (index, counts) in code.ran.iter().enumerate() {
         match stretches.last_mut() {
-            Some((first, last)) if instructions[*first] == *counts => *last = index,
+            Some((first, last)) if code.ran[*first] == *counts && !code.ends[*last] => {
+                *last = index
+            }
             _ => stretches.push((index, index)),
         }
     }
     stretches
+}
+
+/// Of each stretch whether a block may be there for it: it works, or nothing that ran so does.
+fn usable(code: CodeRan<'_>, stretches: &[(usize, usize)]) -> Vec<bool> {
+    let pairs = code.ran.iter().zip(code.works);
+    let working: BTreeSet<&Ran> = pairs.filter(|(_, works)| **works).map(|(ran, _)| ran).collect();
+    let is_usable = |(first, last): &(usize, usize)| {
+        code.works[*first..=*last].contains(&true) || !working.contains(&code.ran[*first])
+    };
+    stretches.iter().map(is_usable).collect()
 }
 
 #[cfg(test)]
@@ -432,10 +463,48 @@ mod tests {
         // Of two arms of as many lanes one is there; before the other EXEC is set with these lanes alone.
         let blocks = ran(&[(4, 128), (4, 64), (9, 9), (4, 64)]);
         let code = ran(&[(4, 128), (4, 64), (9, 9), (4, 64)]);
+        let blocks = BlocksRan { ran: &blocks, operations: &[1; 4], places: &[0, 1, 2, 3] };
         let works = [true, false, true, true];
-        let found = Matching::of_working(&blocks, &[1; 4], &code, &works);
+        let found =
+            Matching::of_code(blocks, CodeRan { ran: &code, works: &works, ends: &[false; 4] });
         assert_eq!(found.instructions, [Some(0), None, Some(2), Some(3)]);
         assert_eq!(found.blocks[1], Match::Merged);
+    }
+
+    #[test]
+    fn two_arms_side_by_side_are_two_places() {
+        // A head, an arm, another of as many lanes right behind it, and the end: lanes turn between the arms.
+        let ran_blocks = ran(&[(4, 128), (4, 64), (4, 64), (4, 128)]);
+        let blocks = BlocksRan { ran: &ran_blocks, operations: &[1; 4], places: &[0, 1, 2, 3] };
+        let code = ran(&[(4, 128), (4, 64), (4, 64), (4, 64), (4, 128)]);
+        let found = |ends: [bool; 5]| {
+            let code = CodeRan { ran: &code, works: &[true; 5], ends: &ends };
+            let arms = |outer: usize, other: usize| outer.is_multiple_of(3) || outer == other;
+            Matching::of_code(blocks, code).without_guesses(arms)
+        };
+        let turned = found([false, false, true, false, false]);
+        assert_eq!(turned.blocks, [Match::Found; 4]);
+        assert_eq!(turned.instructions, [Some(0), Some(1), Some(1), Some(2), Some(3)]);
+        let in_one = found([false; 5]);
+        assert_eq!(in_one.blocks[1..3], [Match::Merged; 2]);
+        assert_eq!(in_one.instructions[1..4], [None; 3]);
+    }
+
+    #[test]
+    fn a_body_and_what_follows_it_in_the_loop_are_one_place() {
+        // Two arms, each a loop's body and its `continuing`; the code has a loop in each.
+        let ran_blocks = ran(&[(4, 128), (40, 640), (40, 640), (40, 640), (40, 640)]);
+        let code = ran(&[(4, 128), (40, 640), (9, 9), (40, 640)]);
+        let code = CodeRan { ran: &code, works: &[true; 4], ends: &[false; 4] };
+        let arm = |block: usize| [0, 1, 1, 2, 2][block];
+        let encloses = |outer: usize, other: usize| arm(outer) == 0 || arm(outer) == arm(other);
+        let found = |places: [usize; 5]| {
+            let blocks = BlocksRan { ran: &ran_blocks, operations: &[1; 5], places: &places };
+            Matching::of_code(blocks, code).without_guesses(encloses).instructions
+        };
+        assert_eq!(found([0, 1, 1, 3, 3]), [Some(0), Some(1), None, Some(3)]);
+        // Where they could stand apart, no loop is said to be of an arm.
+        assert_eq!(found([0, 1, 2, 3, 4]), [Some(0), None, None, None]);
     }
 
     #[test]

@@ -6,9 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::record::{Arm, Dispatch, Instruction, MachineCode, NearBlock};
+use crate::record::{Arm, ArmOutcome, Dispatch, Instruction, MachineCode, NearBlock};
 
-use super::branches::{Guard, OtherInput, SideBySide, SourceBlock, Step, StepKind, Unit, units};
+use super::branches::{
+    Guard, LaneSetting, OtherInput, SideBySide, SourceBlock, Step, StepKind, Unit, units,
+};
 
 /// Operations that move no data: barriers, and what lanes part and come together by.
 const CONTROL: [&str; 14] = [
@@ -32,6 +34,9 @@ const CONTROL: [&str; 14] = [
 const MEMORY: [&str; 11] =
     ["ATOM", "ATOMG", "ATOMS", "LD", "LDG", "LDL", "LDS", "RED", "ST", "STG", "STS"];
 
+/// Those of them that change it.
+const WRITES: [&str; 7] = ["ATOM", "ATOMG", "ATOMS", "RED", "ST", "STG", "STS"];
+
 /// A dispatch's code beside its source, on its own input and, where `other` is the same dispatch on another one, on
 /// both: what the compiler did to each arm and loop, and the blocks whose lanes are nearly their instructions'.
 /// `None` if no disassembler was there, or the record does not say what surrounds a block.
@@ -54,6 +59,39 @@ pub fn beside(dispatch: &Dispatch, other: Option<&Dispatch>) -> Option<(Vec<Arm>
         SideBySide::new(&blocks, of_units(dispatch, &blocks), &steps_run, others.as_ref(), false);
     let near = found.near_blocks(|block| dispatch.blocks[block].line);
     (!blocks.is_empty()).then_some((found.arms, near))
+}
+
+/// What became of each arm and loop of a dispatch, read off its code and its counts whatever its record says: here
+/// alone, for whoever writes a record and for whoever shows one. `None` if the record holds no code, or no texts of it
+/// and no arms.
+///
+/// The record's second input is not in it. It tells apart what counts alike on the first; so that where the first tells
+/// no more than that, the record's arm stays.
+pub fn arms_anew(dispatch: &Dispatch) -> Option<Vec<Arm>> {
+    let stored = &dispatch.machine_code.as_ref()?.arms;
+    let Some((read, _)) = beside(dispatch, None) else {
+        return (!stored.is_empty()).then(|| stored.clone());
+    };
+    if stored.is_empty() {
+        return Some(read);
+    }
+    let key = |arm: &Arm| (arm.construct, arm.part, arm.case);
+    let anew = |arm: &Arm| {
+        let mut same = read.iter().filter(|other| key(other) == key(arm));
+        match (same.next(), same.next()) {
+            (Some(found), None) if found.outcome != ArmOutcome::Merged => *found,
+            (Some(found), _) => Arm { operator: found.operator, ..*arm },
+            (None, _) => *arm,
+        }
+    };
+    let mut arms: Vec<Arm> = Vec::new();
+    for arm in stored.iter().map(anew) {
+        // What two ways of calls came to on two inputs may be one on the first.
+        if !arms.contains(&arm) {
+            arms.push(arm);
+        }
+    }
+    Some(arms)
 }
 
 /// The blocks of a dispatch; `None` if the record is too old to say what surrounds one.
@@ -132,7 +170,8 @@ pub fn steps(code: &MachineCode) -> Option<Vec<Step>> {
             line: instruction.line,
             operation: operation.to_owned(),
             kind,
-            sets_lanes: false,
+            writes: WRITES.contains(&stem),
+            sets_lanes: LaneSetting::Unchanged,
         });
     }
     Some(steps)
@@ -159,7 +198,7 @@ fn target(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{ArmOutcome, ConditionClass, ConstructPart, Enclosure, Flow};
+    use crate::record::{ConditionClass, ConstructPart, Enclosure, Flow};
     use crate::units::BlockId;
 
     fn code(texts: &[(&str, [u64; 3])]) -> MachineCode {
@@ -220,6 +259,7 @@ mod tests {
             line: 20,
             condition: ConditionClass::Data,
             parent: Some(BlockId(0)),
+            operator: None,
         };
         let flow = Flow {
             function: "main".to_owned(),
@@ -228,6 +268,7 @@ mod tests {
             after: None,
             leaves: None,
             barrier: false,
+            writes: false,
             calls: Vec::new(),
             call_lines: Vec::new(),
         };
@@ -287,6 +328,60 @@ mod tests {
         assert_eq!(arms(&[lined, stored]), [Folded, Masked]);
         let divided = ("@P1 IMAD.IADD R10, R10, -R7", 0, [4, 128, 28]);
         assert_eq!(arms(&[lined, divided]), [Folded, Folded]);
+    }
+
+    /// What became of the arms of such blocks, by instructions with their lines.
+    fn arms_of(blocks: &[SourceBlock], texts: &[(&str, u32, [u64; 3])]) -> Vec<ArmOutcome> {
+        let mut code = code(&texts.iter().map(|(text, _, ran)| (*text, *ran)).collect::<Vec<_>>());
+        for (instruction, (_, line, _)) in code.instructions.iter_mut().zip(texts) {
+            instruction.line = Some(*line);
+        }
+        let units = units(blocks, "main", &[]);
+        let found = SideBySide::new(blocks, units, &steps(&code).unwrap(), None, false);
+        found.arms.iter().map(|arm| arm.outcome).collect()
+    }
+
+    #[test]
+    fn an_arm_that_is_fallen_into_is_told_by_the_branch_to_the_other() {
+        // Half of the warps' visits take each arm; the `else` stands first, and asks something itself.
+        let blocks = [
+            block(None, &[19, 20], (8, 256)),
+            block(Some(ConstructPart::IfAccept), &[21], (4, 128)),
+            block(Some(ConstructPart::IfReject), &[23], (4, 128)),
+        ];
+        let half = [4, 128, 128];
+        let texts = [
+            ("BSSY B0, 0x70", 20, [8, 256, 256]),
+            ("@P0 BRA 0x60", 20, [8, 256, 128]),
+            ("ISETP.NE.AND P1, PT, R0, RZ, PT", 23, half),
+            ("@!P1 BRA 0x50", 23, [4, 128, 0]),
+            ("FFMA R7, R7, R6, R5", 23, half),
+            ("BRA 0x70", 23, half),
+            ("FFMA R7, R7, R4, R3", 21, half),
+            ("BSYNC B0", 20, [12, 256, 256]),
+        ];
+        assert_eq!(arms_of(&blocks, &texts), [ArmOutcome::Skipped; 2]);
+    }
+
+    #[test]
+    fn of_arms_that_ran_alike_each_is_where_its_lines_are() {
+        // The first is predicated, and of the second there is something at two places.
+        let mut second = block(Some(ConstructPart::IfAccept), &[25, 26], (4, 100));
+        second.flow.path[0].construct = 1;
+        let blocks = [
+            block(None, &[19, 20, 27], (4, 128)),
+            block(Some(ConstructPart::IfAccept), &[21], (4, 100)),
+            second,
+        ];
+        let texts = [
+            ("ISETP.NE.AND P1, PT, R0, RZ, PT", 20, [4, 128, 128]),
+            ("@!P1 SEL R7, RZ, 0x1, P0", 21, [4, 128, 100]),
+            ("@!P2 EXIT", 27, [4, 128, 28]),
+            ("FFMA R7, R7, R6, R5", 25, [4, 100, 100]),
+            ("FADD R1, R1, R2", 27, [1, 1, 1]),
+            ("FADD R7, R7, -R5", 26, [4, 100, 100]),
+        ];
+        assert_eq!(arms_of(&blocks, &texts), [ArmOutcome::Masked, ArmOutcome::Skipped]);
     }
 
     /// What became of a loop of 4 warps whose body ran 40 times, at once or in parts.

@@ -3,6 +3,7 @@
 //! Input: frames. Output: [`Table`]s, [`FlameBox`]es in parts of the whole, and JSON. The length of a box is
 //! its subgroup operations; its idle share is for the colour.
 
+use indexmap::IndexSet;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -153,7 +154,7 @@ fn lay(
 /// The profile of a device as a file of speedscope: stacks of dispatch, functions and line, weighed by
 /// subgroup operations, and again by idle lane slots.
 pub fn speedscope(name: &str, devices: &[DeviceProfile]) -> Value {
-    let mut names: Vec<String> = Vec::new();
+    let mut names: IndexSet<String> = IndexSet::new();
     let mut profiles = Vec::new();
     for device in devices.iter().filter(|device| !device.lines.is_empty()) {
         let mut stacks: Vec<(Vec<usize>, Work)> = Vec::new();
@@ -182,19 +183,13 @@ pub fn speedscope(name: &str, devices: &[DeviceProfile]) -> Value {
 fn stack(
     frame: &CallFrame,
     above: &[usize],
-    names: &mut Vec<String>,
+    names: &mut IndexSet<String>,
     stacks: &mut Vec<(Vec<usize>, Work)>,
 ) {
-    let mut place = |name: String| match names.iter().position(|known| *known == name) {
-        Some(index) => index,
-        None => {
-            names.push(name);
-            names.len() - 1
-        }
-    };
-    let path = [above, &[place(frame.name.clone())]].concat();
+    let (place, _) = names.insert_full(frame.name.clone());
+    let path = [above, &[place]].concat();
     for (line, work) in &frame.lines {
-        let leaf = place(format!("line {line}"));
+        let (leaf, _) = names.insert_full(format!("line {line}"));
         stacks.push(([&path[..], &[leaf]].concat(), *work));
     }
     for child in &frame.children {

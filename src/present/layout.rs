@@ -159,7 +159,8 @@ impl Table {
 
     /// The heading of the group that begins with a row.
     fn heading(&self, index: usize, columns: Option<usize>) -> Option<String> {
-        let (_, words) = self.groups.iter().find(|(first, _)| *first == index)?;
+        let place = self.groups.binary_search_by_key(&index, |(first, _)| *first).ok()?;
+        let words = &self.groups[place].1;
         let space = if index == 0 { "" } else { "\n" };
         let parts: Vec<String> = words.split("; ").map(str::to_owned).collect();
         Some(format!("{space}{}", fold_parts(&parts, "; ", "", columns)))
@@ -187,12 +188,32 @@ impl Table {
 
     /// Each group of rows by itself: what is too wide in one needs no cards in another.
     fn to_blocks(&self, columns: Option<usize>) -> String {
+        let frame = self.frame();
         let blocks = self.groups.iter().zip(self.group_ranges()).map(|((_, words), range)| {
             let rows = self.rows[range].to_vec();
             let groups = vec![(0, words.clone())];
-            Self { rows, groups, ..self.clone() }.without_empty_columns().to_block(columns)
+            Self { rows, groups, ..frame.clone() }.without_empty_columns().to_block(columns)
         });
         blocks.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The same without rows and groups; of rows that are folded one that has what any of them has.
+    fn frame(&self) -> Self {
+        let any = |place: usize| {
+            let mut cells = self.rows_folded.iter().filter_map(|row| row.get(place));
+            cells.find(|cell| !cell.is_missing()).cloned().unwrap_or_else(Cell::none)
+        };
+        let folded: Vec<Cell> = (0..self.columns.len()).map(any).collect();
+        Self {
+            title: self.title.clone(),
+            facts: self.facts.clone(),
+            columns: self.columns.clone(),
+            rows: Vec::new(),
+            groups: Vec::new(),
+            rows_folded: vec![folded],
+            folded_are: self.folded_are,
+            notes: self.notes.clone(),
+        }
     }
 
     /// A group of rows: lines where they fit, and a card for a single row.

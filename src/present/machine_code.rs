@@ -66,12 +66,13 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
     Some(table)
 }
 
-/// Machine code of both sides of a comparison, executed without its hardware; `None` if there is none in both.
+/// Machine code of both sides of a comparison, executed without its hardware; `None` if there is none in both. On a
+/// narrow terminal a row has its lanes and what is B's over A's; the counts stand beneath.
 pub fn compared_code(comparison: &Comparison) -> Option<Table> {
     comparison.executed.first()?;
     let columns = [
         Column::words("kernel"),
-        Column::words("parameters"),
+        Column::words("parameters").below(),
         Column::words("device A").once(),
         Column::words("device B").once().repeats(&["device A"]),
         Column::figures("W A").once(),
@@ -79,17 +80,17 @@ pub fn compared_code(comparison: &Comparison) -> Option<Table> {
         Column::figures("lanes A"),
         Column::figures("lanes B"),
         Column::figures("lanes B / A"),
-        Column::figures("instructions A"),
-        Column::figures("instructions B"),
+        Column::figures("instructions A").spare(),
+        Column::figures("instructions B").spare(),
         Column::figures("instructions B / A"),
-        Column::figures("passes at least A"),
-        Column::figures("passes at least B"),
+        Column::figures("passes at least A").spare(),
+        Column::figures("passes at least B").spare(),
         Column::figures("passes at least B / A"),
-        Column::figures("at most A"),
-        Column::figures("at most B"),
+        Column::figures("at most A").spare(),
+        Column::figures("at most B").spare(),
         Column::figures("at most B / A"),
-        Column::words("code A"),
-        Column::words("code B").repeats(&["code A"]),
+        Column::words("code A").named_below(),
+        Column::words("code B").named_below().repeats(&["code A"]),
     ];
     let mut drivers: [Vec<&str>; 2] = Default::default();
     let mut families: Vec<&str> = Vec::new();

@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
+
 use super::machine_code::{counted_code, executed_code};
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
@@ -11,7 +13,7 @@ use crate::analyze::{
     ModelTable, Over, Profile, SideBySide, SideRow, SpreadRow, Summary, SummaryRow, TimeRatio,
     parameters_text, short_name,
 };
-use crate::record::{Device, Output, PeerRow, PublishedFigure, Run, Status};
+use crate::record::{BarrierWait, Device, Output, PeerRow, PublishedFigure, Run, Status};
 use crate::units::{Nanoseconds, Ratio, text};
 
 /// The most rows of a device's summary that are shown at once.
@@ -78,16 +80,12 @@ pub fn tables(run: &Run) -> Vec<(Section, Table)> {
 
 /// The rows of a device by family, since families share few parameters; those that have a baseline first.
 fn by_family(device: &DeviceSummary) -> Vec<DeviceSummary> {
-    let mut families: Vec<DeviceSummary> = Vec::new();
+    let mut families: IndexMap<&str, DeviceSummary> = IndexMap::new();
     for row in &device.rows {
-        let family = analyze::family(&row.kernel);
-        let known =
-            families.iter_mut().find(|table| analyze::family(&table.rows[0].kernel) == family);
-        match known {
-            Some(known) => known.rows.push(row.clone()),
-            None => families.push(DeviceSummary { rows: vec![row.clone()], ..device.clone() }),
-        }
+        let family = families.entry(analyze::family(&row.kernel));
+        family.or_insert_with(|| device.without_rows()).rows.push(row.clone());
     }
+    let mut families: Vec<DeviceSummary> = families.into_values().collect();
     families.sort_by_key(|family| family.rows.iter().all(|row| row.baseline.is_none()));
     families
 }
@@ -655,7 +653,8 @@ pub fn memory_table(view: &MemoryView) -> Table {
         .iter()
         .map(|row| {
             vec![
-                Cell::Count(row.line.into()),
+                // No commas: the page makes links of it.
+                Cell::text(row.line.to_string()),
                 Cell::text(row.buffer.as_deref().unwrap_or("workgroup")),
                 Cell::text(row.does.name()),
                 Cell::Lanes(row.lanes_mean),
@@ -667,6 +666,30 @@ pub fn memory_table(view: &MemoryView) -> Table {
         })
         .collect();
     table.without_empty(&["sectors", "cache lines", "passes", "turns"])
+}
+
+/// What whole subgroups wait for others of their workgroup, a row for each line with barriers.
+pub fn waits_table(waits: &[BarrierWait]) -> Table {
+    let columns = [
+        Column::figures("line"),
+        Column::figures("barriers passed"),
+        Column::figures("operations waited"),
+        Column::figures("of the time"),
+    ];
+    let mut table = Table::new("", columns);
+    let cells = |wait: &BarrierWait| {
+        vec![
+            Cell::text(wait.line.to_string()),
+            Cell::Count(wait.barriers.into()),
+            Cell::Count(wait.waited_operations.into()),
+            Cell::from_option(
+                Ratio::divide(wait.waited_operations, wait.operations),
+                Cell::Percent,
+            ),
+        ]
+    };
+    table.rows = waits.iter().map(cells).collect();
+    table
 }
 
 /// The shares of subgroups, in percent, whose efficiencies a table shows.

@@ -1,10 +1,12 @@
 //! Tests of what terminals of every width show.
 
 use super::fit::width_of;
-use super::{Cell, Column, Table, claims_screen, comparison, tables};
-use crate::analyze;
+use super::{Cell, Column, Table, claims_screen, compared_code, comparison, tables};
+use crate::analyze::machine::ExecutedCode;
+use crate::analyze::{self, Comparison, ExecutedComparison};
 use crate::fixtures;
-use crate::record::{Flag, PublishedFigure, PublishedSpeedup, Tag};
+use crate::record::{Flag, PublishedFigure, PublishedSpeedup, Tag, Value};
+use crate::units::Width;
 
 /// The terminals, and what is none.
 const TERMINALS: [Option<usize>; 6] = [Some(60), Some(80), Some(100), Some(120), Some(200), None];
@@ -105,6 +107,54 @@ fn a_claim_that_was_asked_for_stands_before_the_one_against_it() {
 #[test]
 fn claims_on_every_terminal() {
     insta::assert_snapshot!("claims", on_every_terminal(judged));
+}
+
+/// Three launches whose machine code was executed, at two versions of a compiler.
+fn executed_comparison() -> Comparison {
+    let side = |instructions: u64, code: &str| ExecutedCode {
+        family: "navi21".to_owned(),
+        width: Width::new(64).unwrap(),
+        driver: "radv Mesa 22.3.6".to_owned(),
+        code: vec![code.to_owned()],
+        instructions,
+        active_lanes_mean: Some(48.37),
+        passes_min: 200_704,
+        passes_max: 243_712,
+        kinds: Vec::new(),
+        conflicts_min: 0,
+    };
+    let row = |kernel: &str, form: &str| ExecutedComparison {
+        kernel: format!("made_up/{kernel}"),
+        parameters: [("columns", "128"), ("form", form)]
+            .map(|(name, value)| (name.to_owned(), Value::Name(value.to_owned())))
+            .into(),
+        devices: ["radv:navi21/64", "radv:navi21/64"].map(str::to_owned),
+        sides: [side(325_632, "6ebcf5e0"), side(221_184, "f0f2fb60")],
+        instructions_ratio: Some(0.679),
+        lanes_ratio: Some(1.0),
+        passes_ratios: [Some(0.714), Some(0.723)],
+    };
+    let executed = vec![row("alpha", "short"), row("beta", "long"), row("gamma", "longer")];
+    let (differing, rows, not_compared) = (Vec::new(), Vec::new(), Vec::new());
+    Comparison { differing, rows, executed, not_compared }
+}
+
+/// What is B's over A's stands in one line a launch down to 80 columns, counts beneath it; wide terminals have all in it.
+#[test]
+fn machine_code_that_is_compared_has_a_line_a_launch() {
+    let table = compared_code(&executed_comparison()).unwrap();
+    for columns in [80, 110, 250] {
+        let text = table.clone().to_screen(Some(columns));
+        assert!(text.lines().all(|line| width_of(line) <= columns), "{columns}: {text}");
+        for kernel in ["alpha", "beta", "gamma"] {
+            let line = text.lines().find(|line| line.starts_with(kernel)).unwrap();
+            for ratio in ["1.000×", "0.679×", "0.714×", "0.723×"] {
+                assert!(line.contains(ratio), "{columns}: {text}");
+            }
+            assert_eq!(line.contains("325,632"), columns > 110, "{columns}: {text}");
+        }
+        assert_eq!(text.matches("325,632").count(), 3, "{columns}: {text}");
+    }
 }
 
 #[test]

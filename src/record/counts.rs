@@ -143,6 +143,10 @@ pub struct Flow {
     /// Whether it holds a barrier, or a load that is one (`workgroupUniformLoad`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub barrier: bool,
+    /// Whether it changes memory that others see: it stores there, or has an atomic; what it calls is not looked
+    /// into. Absent where it does not, and in older records.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub writes: bool,
     /// The functions that it calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<String>,
@@ -206,6 +210,31 @@ pub struct Enclosure {
     /// it, else after it; absent where there is no such block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<BlockId>,
+    /// The operator that the construct stands for, where nobody wrote an `if`; absent where somebody did, and in older
+    /// records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<ShortCircuit>,
+}
+
+/// An operator whose right side is not asked where its left side decides: what is behind it is an arm, as that of an
+/// `if` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShortCircuit {
+    /// `&&`.
+    And,
+    /// `||`.
+    Or,
+}
+
+impl ShortCircuit {
+    /// How it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::And => "&&",
+            Self::Or => "||",
+        }
+    }
 }
 
 /// A part of a construct.

@@ -311,8 +311,8 @@ impl Trust {
             Self::Unknown => "no passed self-test says that this driver counts the shader right",
             Self::Estimated => "counted without subgroup operations",
             Self::OneSchedule => {
-                "workgroups, or subgroups of one, read what others write in the same dispatch, or invocations \
-                 race for a word: another order of them may give other counts"
+                "workgroups, or subgroups of one, read what others write in the same dispatch or what their order \
+                 left in one before, or invocations race for a word: another order of them may give other counts"
             }
             Self::GeneratedData => {
                 "exact for data that were made up, which branches follow: other data may give other \

@@ -121,8 +121,9 @@ tags! {
      those of the first run."
 
     DependsOnSchedule "depends_on_schedule"
-    "What a workgroup, or a subgroup of one, does depends on what another one wrote in the same dispatch, \
-     so these figures are those of one order of workgroups and subgroups. Another order may give others."
+    "What a workgroup, or a subgroup of one, does depends on what another one wrote in the same dispatch, or on which \
+     wrote first in one before, so these figures are those of one order of workgroups and subgroups. Another order may \
+     give others."
 
     OutputMismatch "output_mismatch"
     "Outputs differ from the CPU reference by more than the tolerance."

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counts::ConstructPart;
+use super::counts::{ConstructPart, ShortCircuit};
 
 /// The counter that has the mean active lanes by the source, where machine code was laid beside it.
 pub const SOURCE_LANES_MEAN: &str = "source_lanes_mean";
@@ -84,6 +84,10 @@ pub struct Arm {
     pub case: u32,
     /// The line of the condition or selector; of a loop its first.
     pub line: u32,
+    /// The operator that the arm belongs to, where nobody wrote an `if`: the first arm is its right side. Absent where
+    /// somebody did, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<ShortCircuit>,
     /// What became of it.
     pub outcome: ArmOutcome,
 }
@@ -98,7 +102,8 @@ pub enum ArmOutcome {
     Skipped,
     /// Lanes are masked or predicated off, and nothing leads over it: every subgroup executes it.
     Masked,
-    /// Every lane computes it, and selects choose.
+    /// Every lane computes it, and selects choose; or nobody asks for what the others computed. An arm that stores or
+    /// has an atomic never is.
     Flattened,
     /// A loop whose body stands in the code several times.
     Unrolled,
@@ -134,7 +139,9 @@ impl ArmOutcome {
             }
             Self::Skipped => "lanes part, and a branch leads over it where none is left",
             Self::Masked => "no branch leads over it: the other lanes are switched off",
-            Self::Flattened => "every lane computes it, and selects choose",
+            Self::Flattened => {
+                "every lane computes it, and selects choose, or nobody asks for what the others computed"
+            }
             Self::Unrolled => "in copies",
             Self::Folded => {
                 "no instruction ran as it did: nothing is left of it, or it stands there in a form that counts do not tell"

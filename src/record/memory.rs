@@ -23,6 +23,9 @@ pub struct DispatchMemory {
     /// of the width; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes_never_launched: Option<u64>,
+    /// The line on which the workgroups' size stands, from 1; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_line: Option<u32>,
     /// What the watched workgroups' accesses cost, by line, memory and kind.
     pub accesses: Vec<AccessCost>,
     /// What their subgroups waited for one another, by the barrier's line.

@@ -39,7 +39,7 @@ mod what_if;
 use counts::lines_of;
 pub use counts::{
     Block, BlockCode, BlockTotals, Call, CallBlock, ConditionClass, ConstructPart, Enclosure, Flow,
-    Leave, Line, Spread, Trace, TracedSubgroup,
+    Leave, Line, ShortCircuit, Spread, Trace, TracedSubgroup,
 };
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};

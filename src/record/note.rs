@@ -315,7 +315,7 @@ impl Reading {
 
 impl KernelNote {
     /// The shown output that is read, as the record says it, or as older records have it.
-    pub fn shown(&self) -> Option<ShownNote> {
+    pub fn shown_output(&self) -> Option<ShownNote> {
         let older = || self.reading.as_ref().and_then(Reading::shown_in_older);
         self.read_from.clone().or_else(older)
     }
@@ -379,11 +379,11 @@ mod tests {
         let Some(Reading::Chains(names)) = &chains.reading else { panic!("{chains:?}") };
         let all = [&names.operation, &names.links, &names.workgroups, &names.workgroup_size];
         assert_eq!(all, ["operation", "links", "workgroups", "workgroup_size"]);
-        assert_eq!((names.unit.as_str(), chains.shown()), ("multiply_add", None));
-        let undefined = note("\"undefined\"").shown().expect("an output");
+        assert_eq!((names.unit.as_str(), chains.shown_output()), ("multiply_add", None));
+        let undefined = note("\"undefined\"").shown_output().expect("an output");
         let rows = undefined.rows.expect("rows");
         assert_eq!((undefined.output.as_str(), rows.lanes, rows.inactive), ("returned", 128, 32));
-        let sums = note("\"partial_sums\"").shown().expect("an output");
+        let sums = note("\"partial_sums\"").shown_output().expect("an output");
         assert_eq!((sums.output.as_str(), sums.rows), ("snippet", None));
     }
 
@@ -393,6 +393,6 @@ mod tests {
         let told = KernelNote { read_from: Some(shown.clone()), ..note("\"partial_sums\"") };
         let text = serde_json::to_string(&told).expect("JSON");
         let read: KernelNote = serde_json::from_str(&text).expect("a note");
-        assert_eq!((read.shown(), &read), (Some(shown), &told));
+        assert_eq!((read.shown_output(), &read), (Some(shown), &told));
     }
 }

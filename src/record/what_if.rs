@@ -85,6 +85,13 @@ pub enum Change {
         /// After.
         to: u32,
     },
+    /// Workgroups have other sides, and as many invocations.
+    WorkgroupShape {
+        /// Invocations along x, y and z before.
+        from: [u32; 3],
+        /// After.
+        to: [u32; 3],
+    },
     /// So many workgroups are launched; the others return at once.
     FewerWorkgroups {
         /// Before.
@@ -110,6 +117,8 @@ pub enum Refused {
     PlaceInWorkgroup,
     /// Its workgroups have two or three dimensions: another size is another tile, and not more of the same row.
     SeveralDimensions,
+    /// Several dispatches of the launch have this entry point, whose workgroups have one shape.
+    SeveralDispatches,
     /// It uses the number of workgroups.
     WorkgroupCount,
     /// Its workgroups, or subgroups of one, read what others write in the same dispatch.

@@ -81,9 +81,8 @@ impl TableText {
         let texts = |rows: Vec<Vec<Cell>>, groups: &[(usize, String)]| {
             let row = |(index, row): (usize, &Vec<Cell>)| RowText {
                 heading: groups
-                    .iter()
-                    .find(|(first, _)| *first == index)
-                    .map_or(String::new(), |(_, words)| words.clone()),
+                    .binary_search_by_key(&index, |(first, _)| *first)
+                    .map_or(String::new(), |place| groups[place].1.clone()),
                 cells: row
                     .iter()
                     .zip(&columns)

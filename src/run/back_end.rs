@@ -29,6 +29,8 @@ pub struct BackEnd {
     pub in_child: bool,
     /// Whether its devices compile what will be counted before it is counted, where they are told.
     pub compiles_ahead: bool,
+    /// Whether a launch's memory is watched beside its counts, where that is asked for.
+    pub watches_memory: bool,
     /// What the child that opens a place has in its environment, beside its parent's; a driver reads
     /// it before anything can be said to it. Else why the place cannot be opened.
     pub environment: Environment,

@@ -28,6 +28,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
         in_child: true,
         compiles_ahead: false,
+        watches_memory: false,
         environment: |_| Ok(Vec::new()),
         hardware: None,
         open: |place, options| {
@@ -48,6 +49,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
         in_child: true,
         compiles_ahead: true,
+        watches_memory: false,
         environment: |_| Ok(Vec::new()),
         hardware: Some(HardwareCounters {
             available: |place| cuda::collect::available(number("cuda", place)?),
@@ -63,7 +65,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
     },
     BackEnd {
-        prefix: "sim",
+        prefix: simulator::PREFIX,
         name: "the simulator",
         gives: simulator::GIVES,
         languages: &[KernelLanguage::Wgsl],
@@ -75,10 +77,12 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
         in_child: false,
         compiles_ahead: false,
+        watches_memory: true,
         environment: |_| Ok(Vec::new()),
         hardware: None,
         open: |place, options| {
-            let wrong = |why: Option<String>| no_device("sim", place, &why.unwrap_or_default());
+            let wrong =
+                |why: Option<String>| no_device(simulator::PREFIX, place, &why.unwrap_or_default());
             let runner = SimulatorRunner::new(width(place).map_err(wrong)?, options.steps_max);
             let runner = runner.strict(options.strict).operations_max(options.operations_max);
             Ok(Box::new(runner.memory_bytes_max(options.memory_bytes_max)))
@@ -100,6 +104,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         },
         in_child: true,
         compiles_ahead: false,
+        watches_memory: false,
         environment: radv::environment_of,
         hardware: None,
         open: radv::open,
@@ -190,48 +195,5 @@ mod tests {
         let missing = summary(Some("NVIDIA's driver is not installed"));
         let because = "nothing runs through CUDA here, because NVIDIA's driver";
         assert_eq!(missing, format!("{because} is not installed"));
-    }
-
-    /// The files that may name a device's kind: who says what it is, and who reads it in old records.
-    const MAY_NAME_KINDS: [&str; 5] = [
-        "record/",
-        "run/wgpu/runner.rs",
-        "run/cuda/runner.rs",
-        "run/radv/runner.rs",
-        "run/simulator.rs",
-    ];
-
-    /// The sources outside tests that name a device's kind and may not.
-    fn naming_kinds(sources: &[(String, String)]) -> Vec<&str> {
-        let product = |text: &str| text.split("#[cfg(test)]").next().unwrap_or("").to_owned();
-        let found = sources.iter().filter(|(path, text)| {
-            let of_tests = ["tests", "fixtures", "fake"].iter().any(|part| path.contains(part));
-            let may = MAY_NAME_KINDS.iter().any(|start| path.starts_with(start));
-            !of_tests && !may && product(text).contains(concat!("Device", "Kind"))
-        });
-        found.map(|(path, _)| path.as_str()).collect()
-    }
-
-    #[test]
-    fn what_a_device_gives_is_not_asked_of_its_kind() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let mut folders = vec![root.clone()];
-        let mut sources = Vec::new();
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.extension().is_some_and(|ending| ending == "rs") {
-                    let name = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-                    sources.push((name, std::fs::read_to_string(&path).unwrap()));
-                }
-            }
-        }
-        assert!(sources.len() > 100);
-        assert_eq!(naming_kinds(&sources), [""; 0]);
-        let planted = format!("use crate::record::{};", concat!("Device", "Kind"));
-        sources.push(("chart/lanes.rs".to_owned(), planted));
-        assert_eq!(naming_kinds(&sources), ["chart/lanes.rs"]);
     }
 }

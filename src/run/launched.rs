@@ -47,6 +47,17 @@ pub fn outputs_shown(
         .collect()
 }
 
+/// The line on which the size of a program's workgroups stands; where the text has none, as SPIR-V's, that of the
+/// entry point's first block.
+pub(super) fn size_line(program: &Program) -> u32 {
+    let name = &program.entry_point().name;
+    if let Some(line) = program.text().workgroup_size_line(name) {
+        return line;
+    }
+    let first = program.blocks().iter().find(|block| block.function == *name);
+    first.map_or(1, |block| block.location.line)
+}
+
 /// The three counts of an indirect dispatch that `buffer`, with the content `bytes`, holds at a byte.
 ///
 /// # Errors
@@ -270,16 +281,35 @@ pub fn not_available(kernel: &str) -> String {
     )
 }
 
-/// Parses a shader: its module where it is SPIR-V, else its text.
+/// The text that was parsed last, with its file and its module: a launch is made of it, changed and made again, and
+/// naga takes time with the square of a function's length. One alone is kept, whose text has a limit.
+static PARSED: Mutex<Option<ParsedText>> = Mutex::new(None);
+
+/// A text that was parsed.
+struct ParsedText {
+    file: String,
+    text: String,
+    parsed: Arc<Parsed>,
+}
+
+/// Parses a shader: its module where it is SPIR-V, else its text, unless that was parsed last.
 ///
 /// # Errors
 ///
 /// As [`Parsed::new`] and [`Parsed::from_spirv`].
-pub fn parse(file: &str, text: &str, spirv: Option<&SpirV>) -> Result<Parsed, ProgramError> {
-    match spirv {
-        Some(spirv) => Parsed::from_spirv(file, spirv),
-        None => Parsed::new(file, text),
+pub fn parse(file: &str, text: &str, spirv: Option<&SpirV>) -> Result<Arc<Parsed>, ProgramError> {
+    if let Some(spirv) = spirv {
+        return Parsed::from_spirv(file, spirv).map(Arc::new);
     }
+    let last = || PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_same = |last: &&ParsedText| last.file == file && last.text == text;
+    if let Some(last) = last().as_ref().filter(is_same) {
+        return Ok(Arc::clone(&last.parsed));
+    }
+    let parsed = Arc::new(Parsed::new(file, text)?);
+    let (file, text) = (file.to_owned(), text.to_owned());
+    *last() = Some(ParsedText { file, text, parsed: Arc::clone(&parsed) });
+    Ok(parsed)
 }
 
 fn analyse(launch: &Launch) -> Result<Vec<Program>, RunError> {
@@ -326,5 +356,19 @@ mod tests {
         let launch = Launch::of_shader("long.wgsl", &source, Vec::new(), [1; 3]);
         let (first, again) = (programs(&launch).unwrap(), programs(&launch).unwrap());
         assert!(Arc::ptr_eq(&first, &again));
+    }
+
+    #[test]
+    fn the_text_that_was_parsed_last_is_kept_for_its_file_alone() {
+        let text = "@compute @workgroup_size(4) fn main() {}";
+        let parsed = |file: &str, text: &str| parse(file, text, None).unwrap();
+        // Other tests parse too, at any moment.
+        let is_kept = || Arc::ptr_eq(&parsed("kept.wgsl", text), &parsed("kept.wgsl", text));
+        assert!((0..1000).any(|_| is_kept()));
+        let (first, other) = (parsed("kept.wgsl", text), parsed("other.wgsl", text));
+        assert!(!Arc::ptr_eq(&first, &other), "messages name the file");
+        let longer = format!("{text} ");
+        assert!(!Arc::ptr_eq(&other, &parsed("other.wgsl", &longer)));
+        assert!(parse("kept.wgsl", "fn", None).is_err());
     }
 }

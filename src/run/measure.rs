@@ -97,6 +97,7 @@ pub fn measurement(
     for (dispatch, code) in dispatches.iter_mut().zip(machine_code) {
         dispatch.machine_code = code;
     }
+    // Once the dispatches hold their code: arms are told by it and the counts together.
     if !native && device.gives().counters {
         name_arms(launch, &programs, other.unwrap_or_default(), &mut dispatches)?;
     }
@@ -165,6 +166,11 @@ fn name_arms(
         if let (Some(code), Some((arms, near))) = (&mut dispatch_run.machine_code, found) {
             (code.arms, code.near) = (arms, near);
         }
+        // As whoever reads the record will have them.
+        let arms = sass::arms_anew(dispatch_run);
+        if let (Some(code), Some(arms)) = (&mut dispatch_run.machine_code, arms) {
+            code.arms = arms;
+        }
     }
     Ok(())
 }
@@ -224,6 +230,7 @@ fn cut_loops(
         return CutLoops::default();
     }
     let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
+    // Estimated executions are a lower bound, of which no iterations can be told; lanes are exact.
     let estimated = counted.is_some_and(|counted| counted.method == Method::Estimated);
     let executions: Vec<u64> = match estimated {
         true => lanes.clone(),

@@ -37,8 +37,8 @@ pub struct SessionOptions {
     pub time_counting: bool,
     /// Whether to read hardware counters too, after timing.
     pub hardware_counters: bool,
-    /// Under which limits simulators watch memory too: what accesses cost in a model, and data races; `None` for
-    /// no watching.
+    /// Under which limits memory is watched too, on a simulator of the width at which the device ran: what accesses
+    /// cost in a model, and data races; `None` for no watching.
     pub memory: Option<Looks>,
 }
 
@@ -117,7 +117,7 @@ pub trait Listener {
     /// How far the opened device is with what it counts can be asked here, where it says so.
     fn follow(&mut self, _progress: Option<Progress>) {}
     /// So many launches are going to be counted on a device, by its id.
-    fn planned(&mut self, _device: &str, _launches: usize) {}
+    fn plan(&mut self, _device: &str, _launches: usize) {}
     /// A device, by its id, cannot be used.
     fn unusable(&mut self, _device: &str, _error: &RunError) {}
     /// A launch is being counted or timed.
@@ -207,8 +207,8 @@ impl Listener for Recorder<'_> {
         self.listener.follow(progress);
     }
 
-    fn planned(&mut self, device: &str, launches: usize) {
-        self.listener.planned(device, launches);
+    fn plan(&mut self, device: &str, launches: usize) {
+        self.listener.plan(device, launches);
     }
 
     fn progress(&mut self, device: &str, phase: Phase, launch: &Launch) {
@@ -274,7 +274,7 @@ fn run_device_seeded(
     listener.follow(runner.progress());
     let device = runner.device().clone();
     if options.count.is_some() {
-        listener.planned(&device.id, groups.iter().map(Vec::len).sum());
+        listener.plan(&device.id, groups.iter().map(Vec::len).sum());
     }
     let runner = Some(runner);
     let wider = wider.map(|wider| (wider, None));
@@ -580,11 +580,9 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Watches a launch's memory, where that is asked for and the device is a simulator.
+    /// Watches a launch's memory, where that is asked for.
     fn watch_memory(&mut self, launch: &Launch, measurement: &mut Measurement) {
-        let Some(looks) = self.options.memory.filter(|_| self.device.is_simulator()) else {
-            return;
-        };
+        let Some(looks) = self.options.memory else { return };
         let Some(width) = measurement.subgroup_width.filter(|_| measurement.status == Status::Ok)
         else {
             return;

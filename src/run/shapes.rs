@@ -98,9 +98,9 @@ pub fn alternatives(launch: &Launch) -> Result<Vec<([u32; 3], Launch)>, String> 
     Ok(found)
 }
 
-/// The shapes that are tried in place of one: as many invocations in flatter and squarer tiles, or lines of
+/// The shapes that are tried in place of one, the longest rows first: as many invocations in flatter and squarer tiles, or lines of
 /// other lengths. `flat` is whether the grid has rows that tiles can reach across.
-fn shapes(size: [u32; 3], flat: bool) -> Vec<[u32; 3]> {
+pub(super) fn shapes(size: [u32; 3], flat: bool) -> Vec<[u32; 3]> {
     if size[1] == 1 && !flat {
         return LINES.map(|side| [side, 1, size[2]]).to_vec();
     }

@@ -45,6 +45,14 @@ pub const OPERATIONS_MAX: u64 = 1 << 35;
 /// launch is prepared and checked, up to three times as much may be in use.
 pub const MEMORY_BYTES_MAX: u64 = 4 << 30;
 
+/// What the ids of simulators begin with, before a colon.
+pub const PREFIX: &str = "sim";
+
+/// The id of the simulator at a width.
+pub fn device_id(width: Width) -> String {
+    format!("{PREFIX}:{width}")
+}
+
 /// What it gives.
 pub const GIVES: Gives = Gives { counts: true, times: false, counters: false, code: false };
 
@@ -62,7 +70,7 @@ impl SimulatorRunner {
     /// A simulator of subgroups of `width` lanes: maximal reconvergence, fused multiply-adds,
     /// workgroups in dispatch order, at most `steps_max` operations a subgroup.
     pub fn new(width: Width, steps_max: u64) -> Self {
-        let id = format!("sim:{width}");
+        let id = device_id(width);
         let device = Device {
             gives: Some(GIVES),
             name: format!("SIMT simulator, {width} lanes"),

@@ -1,4 +1,5 @@
-//! What would have come out, had the launch been another: tried on the simulator, not estimated.
+//! What would have come out, had the launch been another: tried on the simulator, not estimated, but for `select`,
+//! which is worked out.
 //!
 //! Input: a launch, a width, a limit of time. Output: [`WhatIf`]: for each change that could save
 //! anything, the counts of the changed dispatch on the same data, or why it could not be tried. It
@@ -16,8 +17,16 @@
 //! A branch in a loop's body is tried as if the body were split there ([`Postponed`](crate::simulate::Postponed)): lanes
 //! come to it in iterations of their own, and take it together.
 //!
-//! Besides: workgroups of another size, where the size is no multiple of the width; fewer workgroups,
-//! where the last ones return at once; both arms of a short branch for all lanes.
+//! Besides: workgroups of another size, where the size is no multiple of the width (other multiples in one dimension
+//! put the same invocations into the same subgroups, so that none saves anything); workgroups of another shape with as
+//! many invocations, where the grid has rows and lanes part; fewer workgroups, where the last ones return at once.
+//!
+//! # What is worked out
+//!
+//! Both arms of a short branch for all lanes (`select`) is not run, since the program would be another. Its counts follow
+//! from those of the first run: each arm is executed by every subgroup that reaches the branch, with all lanes that
+//! reach it. No arm had more executions before, so that `select` saves no subgroup operation: it never has a card, and
+//! a remark says so. What a machine saves by it is the branch itself, which counts 0.
 
 mod causes;
 mod history;
@@ -28,10 +37,12 @@ use causes::{Cause, totals};
 use history::History;
 
 use super::clock::Stopwatch;
-use super::launched::programs;
+use super::launched::{programs, size_line};
+use super::shapes::shapes;
 use super::simulator::{Changed, Dispatched, SimulatorRunner};
 use super::{RunError, RunErrorKind};
-use crate::kernel::Launch;
+use crate::kernel::limits::WORKGROUPS_PER_DIMENSION_MAX;
+use crate::kernel::{Launch, Workgroups};
 use crate::program::{Fixed, Program};
 use crate::record::{BlockTotals, Change, KEPT_COUNTS_MAX, Refused, Trial, WhatIf};
 use crate::simulate::Arrangement;
@@ -104,7 +115,7 @@ pub fn try_changes_showing(
     };
     let mut what_if = WhatIf { time_max_ns, ..WhatIf::default() };
     let clock = Stopwatch::start();
-    let mut spent = 0;
+    let (mut spent, mut kept) = (0, 0);
     for (number, program) in (0..).zip(programs.iter()) {
         let dispatched = simulator.arrange_dispatches(launch, number, &memory)?;
         let mut workshop = Workshop {
@@ -115,14 +126,14 @@ pub fn try_changes_showing(
             dispatched,
             budget: (budget, clock),
             spent,
-            kept: what_if.kept_counts(),
+            kept,
             added: 0,
             construct: None,
             found: WhatIf::default(),
             show: &mut *show,
         };
         memory = workshop.run(memory)?;
-        spent = workshop.spent;
+        (spent, kept) = (workshop.spent, workshop.kept);
         what_if.before.append(&mut workshop.found.before);
         what_if.trials.append(&mut workshop.found.trials);
         what_if.untried += workshop.found.untried;
@@ -159,7 +170,7 @@ struct Workshop<'a> {
     budget: (Budget, Stopwatch),
     /// Operations of subgroups in all runs so far.
     spent: u64,
-    /// Counts of blocks that are kept of the trials of other dispatches.
+    /// Counts of blocks that are kept of all trials so far.
     kept: usize,
     /// Operations that the last change takes besides its counts.
     added: u64,
@@ -204,7 +215,8 @@ impl Workshop<'_> {
             (!followed, Refused::Invocations),
         ];
         let refused = refused.into_iter().find_map(|(holds, why)| holds.then_some(why));
-        let causes = causes::find_causes(self.program, &outcome, self.dispatched.width);
+        let (program, flows) = (self.program, self.program.flows());
+        let causes = causes::find_causes(program, &flows, &outcome, self.dispatched.width);
         let total = causes::operations(self.program, &totals(&outcome));
         let mut worth: Vec<&Cause> =
             causes.iter().filter(|cause| cause.bound * 100 >= total && total > 0).collect();
@@ -218,13 +230,14 @@ impl Workshop<'_> {
         }
         self.workgroup_size(refused, &fixed, groups, (&before, &after))?;
         let mut orders = Orders::new();
+        let lanes_part = !worth.is_empty();
         for cause in worth {
             if self.is_full() {
                 self.put_off(cause.line);
                 continue;
             }
             self.construct = Some(cause.construct);
-            if let Some(predicated) = causes::predicate(self.program, cause, &outcome) {
+            if let Some(predicated) = causes::predicate((program, &flows), cause, &outcome) {
                 self.push(Change::Predicate, cause.line, Some(predicated), None);
             }
             self.order(cause, refused, &history, &mut orders, (&before, &after))?;
@@ -232,6 +245,10 @@ impl Workshop<'_> {
             if refused.is_none_or(|why| !kept.contains(&why)) {
                 self.split(cause, (&before, &after))?;
             }
+        }
+        self.construct = None;
+        if lanes_part {
+            self.workgroup_shape(refused, &fixed, (&before, &after))?;
         }
         Ok(after)
     }
@@ -291,8 +308,7 @@ impl Workshop<'_> {
 
     /// Whether as many counts are kept as may be.
     fn is_full(&self) -> bool {
-        let kept = self.kept + self.found.kept_counts();
-        self.budget.0 != Budget::Everything && kept >= KEPT_COUNTS_MAX
+        self.budget.0 != Budget::Everything && self.kept >= KEPT_COUNTS_MAX
     }
 
     fn is_over(&self) -> bool {
@@ -363,6 +379,7 @@ impl Workshop<'_> {
             refused,
         };
         (self.show)(&trial, arrangement);
+        self.kept += trial.after.as_ref().map_or(0, Vec::len);
         self.found.trials.push(trial);
     }
 
@@ -418,7 +435,7 @@ impl Workshop<'_> {
         if (x * y * z).is_multiple_of(width) {
             return Ok(());
         }
-        let line = causes::size_line(self.program);
+        let line = size_line(self.program);
         let place = fixed.contains(&Fixed::Workgroup);
         let count = fixed.contains(&Fixed::WorkgroupCount);
         let refused = refused
@@ -454,6 +471,109 @@ impl Workshop<'_> {
         }
         Ok(())
     }
+
+    /// Gives workgroups other sides, where the grid has rows: the shape that takes least, or of those that take about as
+    /// much the one with the longest rows.
+    fn workgroup_shape(
+        &mut self,
+        refused: Option<Refused>,
+        fixed: &std::collections::BTreeSet<Fixed>,
+        contents: (&Contents, &Contents),
+    ) -> Result<(), RunError> {
+        let from = self.program.workgroup_size();
+        let others = other_shapes(from, &self.dispatched);
+        let launch = self.launch;
+        let dispatch = &launch.dispatches[self.number];
+        // Whoever writes the counts of an indirect dispatch works them out from the shape.
+        let (Workgroups::Direct(_), Some(&first)) = (&dispatch.workgroups, others.first()) else {
+            return Ok(());
+        };
+        let line = size_line(self.program);
+        let alike = launch.dispatches.iter().filter(|o| o.entry_point == dispatch.entry_point);
+        let refused = refused
+            .or(fixed.contains(&Fixed::Workgroup).then_some(Refused::PlaceInWorkgroup))
+            .or(fixed.contains(&Fixed::WorkgroupCount).then_some(Refused::WorkgroupCount))
+            .or((alike.count() > 1).then_some(Refused::SeveralDispatches));
+        if refused.is_some() {
+            self.push(Change::WorkgroupShape { from, to: first }, line, None, refused);
+            return Ok(());
+        }
+        let mut tried: Vec<(u128, [u32; 3], Vec<BlockTotals>, Arrangement)> = Vec::new();
+        let mut why_not = None;
+        for to in others {
+            if self.is_over() || self.is_full() {
+                self.put_off(line);
+                break;
+            }
+            let order = order_in_shape(self.dispatched.workgroups, from, to);
+            let arrangement = Arrangement::new(order, from.iter().product());
+            let (counts, why) = self.attempt(Changed::Arranged(&arrangement), contents)?;
+            if why.is_none() {
+                let operations = causes::operations(self.program, &counts);
+                tried.push((operations, to, counts, arrangement));
+            }
+            why_not = why.map(|why| (to, why)).or(why_not);
+        }
+        let least = tried.iter().map(|(operations, ..)| *operations).min().unwrap_or(0);
+        tried.retain(|(operations, ..)| operations * SIZES_ALIKE <= least * (SIZES_ALIKE + 1));
+        match (tried.into_iter().max_by_key(|(_, to, ..)| to[0]), why_not) {
+            (Some((_, to, counts, arrangement)), _) => {
+                let change = (Change::WorkgroupShape { from, to }, line, false);
+                self.note(change, Some(counts), None, Some(&arrangement));
+            }
+            (None, Some((to, why))) => {
+                self.push(Change::WorkgroupShape { from, to }, line, None, Some(why));
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+}
+
+/// The shapes of as many invocations that cut a grid with rows into workgroups, and into other subgroups than it is cut
+/// into: rows that whole subgroups lie in are one cut, however long they are.
+fn other_shapes(from: [u32; 3], dispatched: &Dispatched) -> Vec<[u32; 3]> {
+    let grid = dispatched.workgroups;
+    let extent = [0, 1, 2].map(|axis| u64::from(grid[axis]) * u64::from(from[axis]));
+    if extent.contains(&0) || extent[1] == 1 {
+        return Vec::new();
+    }
+    let fits = |shape: &[u32; 3]| {
+        extent.iter().zip(shape).all(|(extent, side)| {
+            let side = u64::from(*side);
+            let groups_max = u64::from(WORKGROUPS_PER_DIMENSION_MAX);
+            extent.is_multiple_of(side) && extent / side <= groups_max
+        })
+    };
+    let whole = |shape: &[u32; 3]| shape[0].is_multiple_of(dispatched.width.lanes());
+    let mut cut_in_rows = whole(&from);
+    let mut others = shapes(from, true);
+    others.retain(|shape| {
+        let is_other = *shape != from && fits(shape) && !(whole(shape) && cut_in_rows);
+        cut_in_rows |= is_other && whole(shape);
+        is_other
+    });
+    others
+}
+
+/// The invocations of a grid in workgroups of the shape `to`, by their numbers in workgroups of the shape `from`.
+fn order_in_shape(grid: [u32; 3], from: [u32; 3], to: [u32; 3]) -> Vec<u64> {
+    let [grid, from, to] = [grid, from, to].map(|sides| sides.map(u64::from));
+    let number = |sides: [u64; 3], [x, y, z]: [u64; 3]| (z * sides[1] + y) * sides[0] + x;
+    let place = |sides: [u64; 3], number: u64| {
+        [number % sides[0], number / sides[0] % sides[1], number / sides[0] / sides[1]]
+    };
+    let others = [0, 1, 2].map(|axis| grid[axis] * from[axis] / to[axis]);
+    let size: u64 = to.iter().product();
+    let all = others.iter().product::<u64>() * size;
+    let renumber = |new: u64| {
+        let (group, local) = (place(others, new / size), place(to, new % size));
+        let id = [0, 1, 2].map(|axis| group[axis] * to[axis] + local[axis]);
+        let group = [0, 1, 2].map(|axis| id[axis] / from[axis]);
+        let local = [0, 1, 2].map(|axis| id[axis] % from[axis]);
+        number(grid, group) * size + number(from, local)
+    };
+    (0..all).map(renumber).collect()
 }
 
 #[cfg(test)]

@@ -329,12 +329,13 @@ fn traces_shapes_and_machine_code_that_cannot_be_are_refused() {
                 thread_inst_executed_pred_on: lanes,
             };
             let (part, outcome) = (ConstructPart::IfAccept, ArmOutcome::Kept);
+            let arm = Arm { construct: 0, part, case: 0, line, operator: None, outcome };
             measurement.dispatches[0].machine_code = Some(MachineCode {
                 function: "main".to_owned(),
                 architecture: "gfx1030 wave32".to_owned(),
                 instructions: vec![instruction],
                 sha256: None,
-                arms: vec![Arm { construct: 0, part, case: 0, line, outcome }],
+                arms: vec![arm],
                 near: Vec::new(),
             });
         })

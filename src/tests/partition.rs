@@ -24,6 +24,7 @@ const LARGE: Limits = Limits {
     workgroup_bytes_max: 49_152,
     workgroups_max: 65_535,
     storage_bytes_max: 1 << 32,
+    subgroup_barrier: true,
 };
 
 /// Sizes about tiles and chunks, and what an experiment asks for at the most.

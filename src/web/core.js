@@ -25,7 +25,7 @@ onmessage = async ({ data: { module, id, question } }) => {
     const { ok, error } = JSON.parse(new TextDecoder().decode(answer));
     postMessage({ id, answer: ok, error });
   } catch (error) {
-    const said = core ? text_at(core.fault(), core.fault_length()) : "";
-    postMessage({ id, fault: said || String(error?.message ?? error) });
+    const told = core ? text_at(core.fault(), core.fault_length()) : "";
+    postMessage({ id, fault: told || String(error?.message ?? error) });
   }
 };

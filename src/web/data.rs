@@ -712,6 +712,10 @@ fn is_worked_out(fill: &Fill) -> bool {
     match fill {
         Fill::Zero | Fill::Words(_) => true,
         Fill::Uniform { scalar, .. } | Fill::Series { scalar, .. } => plain(scalar),
-        Fill::Skewed { .. } | Fill::Pattern { .. } | Fill::Bytes(_) | Fill::Default { .. } => false,
+        Fill::Skewed { .. }
+        | Fill::Pattern { .. }
+        | Fill::Bytes(_)
+        | Fill::Default { .. }
+        | Fill::Members { .. } => false,
     }
 }

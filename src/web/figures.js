@@ -32,8 +32,8 @@ function agreement_of({ launch: number, size, dispatches, method }, width) {
   let total = 0;
   const estimated = method === "estimated";
   const varies = (index, block) => {
-    const lanes = Object.values(data.launches[number].sizes[size].expected).map((one) => one[index][block][1]);
-    return lanes.some((one) => one !== lanes[0]);
+    const lanes = Object.values(data.launches[number].sizes[size].expected).map((expected) => expected[index][block][1]);
+    return lanes.some((count) => count !== lanes[0]);
   };
   dispatches.forEach((blocks, index) => blocks.forEach(([executions, lanes], block) => {
     if (estimated && varies(index, block)) return;
@@ -103,8 +103,8 @@ function median_of(result, quantum_ns) {
 function ratio_of(result, baseline, quantum_ns) {
   if (!baseline || result.timed?.size !== baseline.timed?.size) return null;
   if (result.ratio !== undefined) return result.ratio;
-  const [own, other] = [times_of(result, quantum_ns), times_of(baseline, quantum_ns)];
-  const pairs = [...own].filter(([round]) => other.has(round)).map(([round, ns]) => ns / other.get(round));
+  const [times, other] = [times_of(result, quantum_ns), times_of(baseline, quantum_ns)];
+  const pairs = [...times].filter(([round]) => other.has(round)).map(([round, ns]) => ns / other.get(round));
   return pairs.length ? [median(pairs), ...interval(pairs)] : null;
 }
 

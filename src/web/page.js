@@ -22,27 +22,31 @@ const state = {
   ratio(result) {
     const baseline = this.baseline(result);
     if (!result.timed || !baseline) return null;
-    const of = [result, baseline].map((one) => [one.samples.length, one.timed?.size]).join();
-    if (ratios.get(result.samples)?.of !== of) ratios.set(result.samples, { of, ratio: ratio_of(result, baseline, this.quantum())?.map(brief) ?? null });
+    const version = [result, baseline].map((entry) => [entry.samples.length, entry.timed?.size]).join();
+    if (ratios.get(result.samples)?.version !== version) ratios.set(result.samples, { version, ratio: ratio_of(result, baseline, this.quantum())?.map(brief) ?? null });
     return ratios.get(result.samples).ratio;
   },
-  noisy(result) { return [result, this.baseline(result)].some((one) => is_noisy(one, this.quantum())); },
+  noisy(result) { return [result, this.baseline(result)].some((entry) => is_noisy(entry, this.quantum())); },
 };
 
 // --- Parts of the page ---
 
-const number = (value, digits = 2) => (value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits));
-const percent = (part) => `${Math.round(100 * part)} %`;
-const change = (part) => (Math.round(100 * part) > 0 ? "+" : "") + percent(part).replace("-", "−");
+// Figures in lanescope's own forms: lanes with two digits, shares with one, ratios with four in all, times with three.
+const is_missing = (value) => value === null || value === undefined || Number.isNaN(value);
+const number = (value) => (is_missing(value) ? "–" : value.toFixed(2));
+const percent = (part) => `${(100 * part).toFixed(1)} %`;
+const change = (part) => (Math.round(1000 * part) > 0 ? "+" : "") + percent(part).replace("-", "−");
+const digits_before = (value, limits) => limits.filter((limit) => Math.abs(value) >= limit).length;
+const factor = (value) => (is_missing(value) ? "–" : `${value.toFixed(3 - digits_before(value, [10, 100, 1000]))}×`);
 function duration(ns) {
   if (ns === null) return "–";
   const [unit, by] = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]].findLast(([, by]) => ns >= by) ?? ["ns", 1];
-  return `${(ns / by).toPrecision(3)} ${unit}`;
+  return `${(ns / by).toFixed(2 - digits_before(ns / by, [10, 100]))} ${unit}`;
 }
 
 const family_of = (launch) => of_template(launch).kernel.split("/").slice(0, -1).join("/");
 // The families of what is no part of the self-test.
-const families = () => [...new Set(data.launches.flatMap((one, i) => (one.part === null ? [family_of(i)] : [])))];
+const families = () => [...new Set(data.launches.flatMap((described, i) => (described.part === null ? [family_of(i)] : [])))];
 
 // The name of a launch where it stands alone: with its family where the page has several.
 function title_of(launch) {
@@ -54,10 +58,10 @@ function title_of(launch) {
 // The name of a launch beneath the name of its family: what tells it from others of its kernel.
 function short_title_of(launch) {
   const { kernel } = of_template(launch);
-  const own = data.launches[launch].sizes[0].parameters;
+  const point = data.launches[launch].sizes[0].parameters;
   const others = data.launches.filter((_, i) => of_template(i).kernel === kernel);
-  const apart = Object.keys(own).filter((name) => new Set(others.map((one) => String(one.sizes[0].parameters[name]))).size > 1);
-  return [kernel.split("/").pop(), ...apart.map((name) => String(own[name]))].join(", ");
+  const apart = Object.keys(point).filter((name) => new Set(others.map((described) => String(described.sizes[0].parameters[name]))).size > 1);
+  return [kernel.split("/").pop(), ...apart.map((name) => String(point[name]))].join(", ");
 }
 
 function notice(text) {
@@ -66,7 +70,7 @@ function notice(text) {
   $("notices").append(element("p", { class: "notice" }, text));
 }
 
-const shown = (width) => [...state.results.values()].filter((one) => one.width === width && data.launches[one.launch].part === null);
+const shown = (width) => [...state.results.values()].filter((entry) => entry.width === width && data.launches[entry.launch].part === null);
 
 // --- The answer ---
 
@@ -92,52 +96,52 @@ function width_sentence(width) {
   if (estimated(state)) {
     return `${name} offers this page no subgroup operations, so the width is not known. Lanes are counted exactly; what subgroups execute is estimated for ${data.width_assumed} lanes.`;
   }
-  const one = seen.width_min === seen.width_max;
-  const widths = one ? `${seen.width_min}` : `${seen.width_min} to ${seen.width_max}`;
-  const reported = seen.width_min === null ? "." : seen.misreported ? `, but the browser reports ${widths}, and that is wrong.` : `. The browser reports ${widths}${one ? " too" : ""}.`;
+  const alike = seen.width_min === seen.width_max;
+  const widths = alike ? `${seen.width_min}` : `${seen.width_min} to ${seen.width_max}`;
+  const reported = seen.width_min === null ? "." : seen.misreported ? `, but the browser reports ${widths}, and that is wrong.` : `. The browser reports ${widths}${alike ? " too" : ""}.`;
   return `${name} runs subgroups of ${width ?? seen.width_run} lanes: a kernel measured it${reported}`;
 }
 
 // The lanes that wait, of the lanes there are: of the patterns where the page has them, else of all its kernels.
 function waste(width) {
-  const counted = shown(width).filter((one) => one.dispatches);
-  const patterns = counted.filter((one) => data.template.kernels?.[of_template(one.launch).kernel]?.published);
-  const of = (patterns.length ? patterns : counted).map((one) => [one, work_of(one.launch, one.dispatches).mean / width_of(state, one)]);
-  const rows = of.filter(([, active]) => active > 0).map(([one, active]) => [one, 1 - active]);
-  const kernels = new Set(rows.map(([one]) => of_template(one.launch).kernel));
+  const counted = shown(width).filter((entry) => entry.dispatches);
+  const patterns = counted.filter((entry) => data.template.kernels?.[of_template(entry.launch).kernel]?.published);
+  const shares = (patterns.length ? patterns : counted).map((entry) => [entry, work_of(entry.launch, entry.dispatches).mean / width_of(state, entry)]);
+  const rows = shares.filter(([, active]) => active > 0).map(([entry, active]) => [entry, 1 - active]);
+  const kernels = new Set(rows.map(([entry]) => of_template(entry.launch).kernel));
   return { rows, name: `${kernels.size} ${patterns.length ? "patterns of branching" : "kernels"}` };
 }
-// Of forms that show the same share, the first.
+// Of those whose shares are the same to a percent, as the forms of a kernel's are, the first.
 const most_of = (rows) => rows.reduce((a, b) => (Math.round(100 * b[1]) > Math.round(100 * a[1]) ? b : a));
 
 function waste_sentence(width) {
   const { rows, name } = waste(width);
   if (rows.length === 0) return state.running ? null : "Nothing was counted.";
   const [most, share] = most_of(rows);
-  const mean = rows.reduce((sum, [, one]) => sum + one, 0) / rows.length;
+  const mean = rows.reduce((sum, [, idle]) => sum + idle, 0) / rows.length;
   return `Of ${width_of(state, most)} lanes a subgroup, ${percent(mean)} wait on average over ${name}${estimated(state) ? ", as estimated" : ""}; most wait in ${title_of(most.launch)}: ${percent(share)}.`;
 }
 
 // What the waiting costs, of the kernel in which most lanes wait; no order of times is claimed.
 function cost_sentence(width) {
-  const rows = waste(width).rows.filter(([one]) => state.ratio(one));
+  const rows = waste(width).rows.filter(([entry]) => state.ratio(entry));
   if (rows.length === 0) return state.running ? null : "There are no times to compare.";
   const [most] = most_of(rows);
   const ratio = state.ratio(most);
   const title = title_of(most.launch);
-  const [value, low, high] = ratio.map((one) => number(one));
+  const [value, low, high] = ratio.map((bound) => factor(bound));
   const found = is_told_apart(ratio)
-    ? `${title} takes ${value} times its baseline's time (95 % interval: ${low} to ${high})`
-    : `The time of ${title} is not told apart from its baseline's: ${value} times (95 % interval: ${low} to ${high})`;
-  return `${found}; counts predict ${number(predicted_of(most))}.${state.noisy(most) ? " These times are noisy." : ""}`;
+    ? `${title} takes ${value} its baseline's time (95 % interval: ${low} to ${high})`
+    : `The time of ${title} is not told apart from its baseline's: ${value} (95 % interval: ${low} to ${high})`;
+  return `${found}; counts predict ${factor(predicted_of(most))}.${state.noisy(most) ? " These times are noisy." : ""}`;
 }
 
 function counts_sentence(width) {
   const { total, equal, launches, different } = all_blocks(width);
-  const mismatches = shown(width).filter((one) => one.output === "mismatch" || one.timed?.output === "mismatch");
-  const verified = shown(width).filter((one) => one.output === "verified").length;
+  const mismatches = shown(width).filter((entry) => entry.output === "mismatch" || entry.timed?.output === "mismatch");
+  const verified = shown(width).filter((entry) => entry.output === "verified").length;
   const outputs = mismatches.length
-    ? `outputs of ${mismatches.map((one) => title_of(one.launch)).join("; ")} are wrong`
+    ? `outputs of ${mismatches.map((entry) => title_of(entry.launch)).join("; ")} are wrong`
     : `${verified} outputs were verified${verified < shown(width).length ? `, ${shown(width).length - verified} cannot be checked here` : ""}`;
   const count = estimated(state) ? "have the lanes that the simulator counts" : "count what the simulator counts";
   if (total === 0) return `The page has no simulated counts at this width to compare with; ${outputs}.`;
@@ -146,26 +150,26 @@ function counts_sentence(width) {
 }
 
 // The answer to the page's question.
-const sentences = (width) => [waste_sentence, counts_sentence, cost_sentence].map((one) => one(width)).filter(Boolean);
+const sentences = (width) => [waste_sentence, counts_sentence, cost_sentence].map((write) => write(width)).filter(Boolean);
 
 // The time over the baseline's that counts predict: the ratio of subgroup operations, of the sizes that were timed.
 function predicted_of(result) {
   const baseline = state.baseline(result);
-  const dispatches = (one) => (one?.timed && one.timed.size !== one.size ? one.grown?.dispatches : one?.dispatches);
+  const dispatches = (entry) => (entry?.timed && entry.timed.size !== entry.size ? entry.grown?.dispatches : entry?.dispatches);
   if (!dispatches(baseline) || !dispatches(result)) return null;
-  const [own, other] = [result, baseline].map((one) => work_of(one.launch, dispatches(one)));
-  return other.subgroups ? own.subgroups / other.subgroups : null;
+  const [measured, other] = [result, baseline].map((entry) => work_of(entry.launch, dispatches(entry)));
+  return other.subgroups ? measured.subgroups / other.subgroups : null;
 }
 
 // --- Table and charts ---
 
-const COLUMNS = ["kernel", "lanes active", "simulated", "time ratio", "predicted", "equal blocks", "output", "time", "n"];
+const COLUMNS = ["kernel", "active lanes", "simulated", "ratio", "predicted", "equal blocks", "output", "time", "n"];
 
 // A ratio with what is known of it.
 function ratio_text(result) {
   const ratio = state.ratio(result);
   if (!ratio) return "–";
-  const [value, low, high] = ratio.map((one) => number(one));
+  const [value, low, high] = ratio.map((bound) => factor(bound));
   return `${value} (${low} to ${high})${is_told_apart(ratio) ? "" : ", not told apart from 1"}${state.noisy(result) ? ", noisy" : ""}`;
 }
 
@@ -184,7 +188,7 @@ function cells(result) {
   const output = result.timed?.output === "mismatch" ? "mismatch" : result.output ?? "–";
   return [
     [short_title_of(result.launch)], [number(mean)], [number(simulated)],
-    [ratio_text(result)], [result.timed ? number(predicted_of(result)) : "–"],
+    [ratio_text(result)], [result.timed ? factor(predicted_of(result)) : "–"],
     !result.dispatches ? ["failed", "bad"] : compared ? [`${compared.equal} of ${compared.total}`, compared.different.length && launch.agrees ? "bad" : ""] : ["–"],
     [output, output === "mismatch" ? "bad" : ""], [launch.timed ? duration(state.median(result)) : "not timed"], [counted_n === timed_n ? counted_n : `${counted_n}, timed ${timed_n}`],
   ];
@@ -201,10 +205,10 @@ function by_family(results) {
 }
 
 function table(width) {
-  const first = [...state.results.values()].find((one) => one.width === width);
+  const first = [...state.results.values()].find((entry) => entry.width === width);
   const lanes = width_of(state, first);
   const parts = parts_of(state, width);
-  const passed = parts.filter((one) => one.executions_right && one.lanes_right).length;
+  const passed = parts.filter((part) => part.executions_right && part.lanes_right).length;
   const test = estimated(state) ? "The self-test of counting needs subgroup operations." : `Self-test of counting: ${passed} of ${parts.length} parts passed.`;
   const caption = `${estimated(state) ? "Estimated for" : "At"} ${lanes} lanes`;
   const head = element("thead", {}, element("tr", {}, ...COLUMNS.map((name) => element("th", { scope: "col" }, name))));
@@ -220,17 +224,17 @@ function table(width) {
 }
 
 // A row of bars of what was found, each with a mark where the simulator's counts put it, and its interval.
-function bars(heading, words, compared, rows, most) {
+function bars(heading, words, compared, rows, most, shown_as) {
   const [line, left, width] = [26, 165, 385];
-  const at = (value) => left + (width - left - 40) * Math.min(1, value / most);
-  const svg = element("svg", { viewBox: `0 0 ${width} ${rows.length * line + 8}`, role: "img", "aria-label": `${heading}. ${rows.map(([name, own, other, low, high]) => `${name}: ${number(own)}${low ? ` (${number(low)} to ${number(high)})` : ""}, ${compared} ${number(other)}`).join("; ")}` });
-  rows.forEach(([name, own, other, low, high], i) => {
+  const at = (value) => left + (width - left - 48) * Math.min(1, value / most);
+  const svg = element("svg", { viewBox: `0 0 ${width} ${rows.length * line + 8}`, role: "img", "aria-label": `${heading}. ${rows.map(([name, bar, other, low, high]) => `${name}: ${shown_as(bar)}${low ? ` (${shown_as(low)} to ${shown_as(high)})` : ""}, ${compared} ${shown_as(other)}`).join("; ")}` });
+  rows.forEach(([name, bar, other, low, high], i) => {
     const y = 4 + i * line;
     svg.append(
       element("text", { x: 0, y: y + 15 }, name.length > 26 ? name.slice(0, 25) + "…" : name),
       element("rect", { class: "track", x: left, y: y + 3, width: at(most) - left, height: 16 }),
-      element("rect", { class: "own", x: left, y: y + 3, width: Math.max(0, at(own) - left), height: 16 }),
-      element("text", { x: at(most) + 6, y: y + 15 }, number(own)),
+      element("rect", { class: "own", x: left, y: y + 3, width: Math.max(0, at(bar) - left), height: 16 }),
+      element("text", { x: at(most) + 6, y: y + 15 }, shown_as(bar)),
     );
     if (low) svg.append(element("line", { class: "interval", x1: at(low), x2: at(high), y1: y + 11, y2: y + 11 }));
     if (other !== null) svg.append(element("line", { class: "sim", x1: at(other), x2: at(other), y1: y, y2: y + 22 }));
@@ -240,8 +244,8 @@ function bars(heading, words, compared, rows, most) {
 
 // The baselines' time by round, each over its first.
 function drift(width) {
-  const based = shown(width).filter((one) => one.timed && one.samples.length > 1 && data.launches[one.launch].baseline === null);
-  const series = based.map((one) => [title_of(one.launch), [...times_of(one, state.quantum()).values()]]).filter(([, values]) => values.length > 1);
+  const based = shown(width).filter((entry) => entry.timed && entry.samples.length > 1 && data.launches[entry.launch].baseline === null);
+  const series = based.map((entry) => [title_of(entry.launch), [...times_of(entry, state.quantum()).values()]]).filter(([, values]) => values.length > 1);
   if (series.length === 0) return null;
   const [name, values] = series[0];
   const changes = values.map((ns) => ns / values[0] - 1);
@@ -260,17 +264,17 @@ function drift(width) {
 
 function charts(width) {
   const made = [];
-  const counted = shown(width).filter((one) => one.dispatches);
+  const counted = shown(width).filter((entry) => entry.dispatches);
   const lanes = counted.length ? width_of(state, counted[0]) : 0;
   for (const [family, results] of by_family(counted)) {
-    const of = families().length > 1 ? `: ${family}` : "";
-    const means = results.map((one) => {
-      const expected = expected_of(one.launch, one.size, lanes);
-      return [short_title_of(one.launch), work_of(one.launch, one.dispatches).mean ?? 0, expected ? work_of(one.launch, expected).mean : null];
+    const which = families().length > 1 ? `: ${family}` : "";
+    const means = results.map((entry) => {
+      const expected = expected_of(entry.launch, entry.size, lanes);
+      return [short_title_of(entry.launch), work_of(entry.launch, entry.dispatches).mean ?? 0, expected ? work_of(entry.launch, expected).mean : null];
     });
-    made.push(bars(`Lanes active of ${lanes}${of}`, "Bars: counted on the device. Marks: the simulator.", "simulated", means, lanes));
-    const ratios = results.map((one) => [one, state.ratio(one)]).filter(([, ratio]) => ratio).map(([one, [value, low, high]]) => [short_title_of(one.launch), value, predicted_of(one), low, high]);
-    if (ratios.length) made.push(bars(`Time over the baseline's${of}`, "Bars: measured, with a line for the 95 % interval. Marks: predicted by counts.", "predicted", ratios, Math.max(...ratios.flatMap(([, a, b]) => [a, b ?? 0])) * 1.05));
+    made.push(bars(`Lanes active of ${lanes}${which}`, "Bars: counted on the device. Marks: the simulator.", "simulated", means, lanes, number));
+    const ratios = results.map((entry) => [entry, state.ratio(entry)]).filter(([, ratio]) => ratio).map(([entry, [value, low, high]]) => [short_title_of(entry.launch), value, predicted_of(entry), low, high]);
+    if (ratios.length) made.push(bars(`Time over the baseline's${which}`, "Bars: measured, with a line for the 95 % interval. Marks: predicted by counts.", "predicted", ratios, Math.max(...ratios.flatMap(([, a, b]) => [a, b ?? 0])) * 1.05, factor));
   }
   const moved = drift(width);
   if (moved) made.push(moved);
@@ -294,8 +298,8 @@ function details() {
   }
   const add = (head, ...content) => made.push(element("details", {}, element("summary", {}, head), ...content));
   if (different.length) add(`Blocks that differ: ${different.length}`, list(different.slice(0, 200)));
-  const failures = [...state.results.values()].filter((one) => one.error);
-  if (failures.length) add(`What failed: ${failures.length}`, list(failures.map((one) => `${title_of(one.launch)}: ${one.error}`)));
+  const failures = [...state.results.values()].filter((entry) => entry.error);
+  if (failures.length) add(`What failed: ${failures.length}`, list(failures.map((entry) => `${title_of(entry.launch)}: ${entry.error}`)));
   const features = seen.asked.map((name) => `${name}: ${seen.features.includes(name) ? "yes" : "no"}`);
   const clock = seen.clock === "timestamps" ? `times by timestamps, in steps of ${duration(seen.quantum_ns)}` : `times by the wall clock${seen.quantum_ns ? `, since timestamps go in steps of ${duration(seen.quantum_ns)}` : ""}`;
   const limits = Object.entries(seen.limits).map(([name, value]) => `${name}: ${value}`);
@@ -305,7 +309,7 @@ function details() {
 
 function render() {
   if (!state.seen || state.results.size === 0) return;
-  const widths = [...new Set([...state.results.values()].map((one) => one.width))];
+  const widths = [...new Set([...state.results.values()].map((entry) => entry.width))];
   $("sentences").replaceChildren(...widths.flatMap((width) => sentences(width).map((text) => element("p", {}, text))));
   $("runs").textContent = widths.map(width_sentence).filter(Boolean).join(" ");
   $("tables").replaceChildren(...widths.flatMap(table));
@@ -387,10 +391,10 @@ const HEARD = {
   },
   counted(message) {
     const { launch, size, width, dispatches, slowest_ms, method, output, error } = message;
-    const own = { launch, size, width, dispatches, method, output, error, samples: [] };
+    const fresh = { launch, size, width, dispatches, method, output, error, samples: [] };
     const known = state.results.get(key_of(message));
-    if (size > 1 && known) known.grown = own;
-    else state.results.set(key_of(message), own);
+    if (size > 1 && known) known.grown = fresh;
+    else state.results.set(key_of(message), fresh);
     if (slowest_ms > 0) render();
   },
   slow({ launch, slowest_ms }) {
@@ -470,7 +474,7 @@ function finish(words, stopped = false) {
   rest();
   $("start").textContent = "Measure again";
   render();
-  const counted = [...state.results.values()].filter((one) => one.dispatches).length;
+  const counted = [...state.results.values()].filter((entry) => entry.dispatches).length;
   if (stopped) status(`Stopped after ${seconds_so_far()} s, ${counted} of ${launches_in_all()} launches done.`);
   else status(`Done in ${seconds_so_far()} s: ${counted} of ${launches_in_all()} launches counted.${words} ${state.results.size ? "The answer stands below." : "There is no record."}`);
   if (state.results.size) $("share").hidden = false;

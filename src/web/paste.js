@@ -11,7 +11,7 @@ const state = {
 };
 
 function notice(text) {
-  if ([...$("notices").children].some((one) => one.textContent === text)) return;
+  if ([...$("notices").children].some((shown) => shown.textContent === text)) return;
   $("notices").append(element("p", { class: "notice" }, text));
 }
 const trouble = (text) => $("trouble").replaceChildren(...(text ? [element("pre", {}, text)] : []));
@@ -61,7 +61,7 @@ function ask(question) {
 
 // --- Counting ---
 
-const widths = () => [...document.querySelectorAll("[name=width]:checked")].map((one) => Number(one.value));
+const widths = () => [...document.querySelectorAll("[name=width]:checked")].map((box) => Number(box.value));
 const given = (id) => $(id).value.trim() || null;
 
 function opening() {
@@ -79,9 +79,9 @@ async function show() {
   const html = (await ask({ do: "page" })).replaceAll(' style="', ' data-style="');
   const { body } = new DOMParser().parseFromString(html, "text/html");
   $("result").replaceChildren(...body.childNodes);
-  for (const one of $("result").querySelectorAll("[data-style]")) {
-    one.style.cssText = one.dataset.style;
-    delete one.dataset.style;
+  for (const styled of $("result").querySelectorAll("[data-style]")) {
+    styled.style.cssText = styled.dataset.style;
+    delete styled.dataset.style;
   }
   for (const table of $("result").querySelectorAll(".scroll > table")) to_cards(table);
   $("result").hidden = false;
@@ -252,7 +252,7 @@ async function open_link(fragment) {
   }
   const [version, file, source, chosen, n, entry, launch] = JSON.parse(new TextDecoder().decode(bytes));
   if (version !== 1) throw new Error("it was made by another version of this page");
-  if (![file, source].every((one) => typeof one === "string") || !Array.isArray(chosen)) throw new Error("it holds no shader");
+  if (![file, source].every((given) => typeof given === "string") || !Array.isArray(chosen)) throw new Error("it holds no shader");
   state.file = file;
   $("wgsl").value = source;
   for (const box of document.querySelectorAll("[name=width]")) box.checked = chosen.includes(Number(box.value));

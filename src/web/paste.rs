@@ -24,7 +24,7 @@ use crate::run::measure::{Results, measurement, source};
 use crate::run::profile::made_up::find_made_up;
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::{ProfileError, ProfileRequest};
-use crate::run::simulator::SimulatorRunner;
+use crate::run::simulator::{self, SimulatorRunner};
 use crate::run::what_if::Budget;
 use crate::run::{Checked, CountRequest, Counted, CountedDispatch, Runner};
 use crate::units::{Executions, Lanes, Ratio, Width, grouped_text, text};
@@ -237,11 +237,10 @@ impl Shader {
         let mut read = |name: &str| Err(format!("{name} cannot be read: a page opens no files"));
         let prepared = prepare_affordable(&request, &mut read).map_err(|error| refusal(&error))?;
         let launch = prepared.launch;
-        let bytes =
-            launch.buffers.iter().fold(0_u64, |sum, buffer| sum.saturating_add(buffer.size));
+        let bytes = launch.bytes();
         if bytes > MEMORY_BYTES_MAX {
             return Err(format!(
-                "the buffers take {} bytes, over {}, this page's limit: choose a smaller n",
+                "the buffers and textures take {} bytes, over {}, this page's limit: choose a smaller n",
                 grouped_text(bytes.into()),
                 grouped_text(MEMORY_BYTES_MAX.into())
             ));
@@ -288,7 +287,7 @@ impl Shader {
 
     /// The number of the simulator's measurement at a width.
     fn find_simulated(&self, width: Width) -> Option<usize> {
-        let id = format!("sim:{width}");
+        let id = simulator::device_id(width);
         self.run.measurements.iter().position(|measurement| measurement.device == id)
     }
 

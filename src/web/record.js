@@ -4,8 +4,8 @@ const MAKERS = { "1002": "AMD", "10de": "NVIDIA", "8086": "Intel", "106b": "Appl
 
 // What to call the device: what the browser says of it, which may be little.
 function name_of(seen) {
-  const said = seen.description || seen.device || [seen.vendor, seen.architecture].filter(Boolean).join(" ");
-  return said || "unnamed GPU";
+  const named = seen.description || seen.device || [seen.vendor, seen.architecture].filter(Boolean).join(" ");
+  return named || "unnamed GPU";
 }
 const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 40);
 const id_of = (seen, width) => "web:" + slug(name_of(seen)) + (width === null ? "" : "-w" + width);
@@ -14,7 +14,7 @@ const id_of = (seen, width) => "web:" + slug(name_of(seen)) + (width === null ? 
 function browser() {
   const agent = navigator.userAgent;
   const known = [/Firefox\/[\d.]+/, /Edg\/[\d.]+/, /(Headless)?Chrome\/[\d.]+/, /Version\/[\d.]+ (Mobile\/\w+ )?Safari/];
-  const found = known.map((one) => agent.match(one)?.[0]).find(Boolean);
+  const found = known.map((pattern) => agent.match(pattern)?.[0]).find(Boolean);
   return (found ?? "a browser").replace("/", " ");
 }
 const SYSTEMS = [["android", /Android/], ["ios", /iPhone|iPad/], ["windows", /Windows/], ["macos", /Mac OS/], ["linux", /Linux|CrOS/]];
@@ -44,7 +44,7 @@ function parts_of(state, width) {
 function device_of(state, width) {
   const { seen } = state;
   const self_test = parts_of(state, width);
-  const passed = self_test.length > 0 && self_test.every((one) => one.executions_right && one.lanes_right);
+  const passed = self_test.length > 0 && self_test.every((part) => part.executions_right && part.lanes_right);
   const flags = [flag("unattested")];
   if (estimated(state)) flags.push(flag("no_subgroups"));
   if (seen.misreported) flags.push(flag("subgroup_width_misreported"));
@@ -53,7 +53,7 @@ function device_of(state, width) {
   const stamps = seen.clock === "timestamps";
   return {
     id: id_of(seen, width), kind: "web",
-    gives: { counts: true, times: [...state.results.values()].some((one) => one.timed), counters: false, code: false },
+    gives: { counts: true, times: [...state.results.values()].some((entry) => entry.timed), counters: false, code: false },
     name, vendor: MAKERS[seen.vendor] ?? seen.vendor, driver: state.browser, backend: "webgpu",
     cpu_driver: seen.fallback || /swiftshader|llvmpipe|basic render/i.test(name + seen.vendor + seen.architecture),
     subgroup_width_min: seen.width_min, subgroup_width_max: seen.width_max,
@@ -86,9 +86,9 @@ function measurement(state, device, result, { size, dispatches, output, error, m
   const launch = data.launches[result.launch], at = launch.sizes[size];
   const form = structuredClone(of_template(result.launch));
   const width = width_of(state, result);
-  const failed = new Set(device.self_test.filter((one) => !(one.executions_right && one.lanes_right)).map((one) => one.construct));
-  const wrong = launch.constructs.filter((one) => failed.has(one));
-  const known = device.self_test.length > 0 && launch.constructs.every((one) => device.self_test.some(({ construct }) => construct === one));
+  const failed = new Set(device.self_test.filter((part) => !(part.executions_right && part.lanes_right)).map((part) => part.construct));
+  const wrong = launch.constructs.filter((wanted) => failed.has(wanted));
+  const known = device.self_test.length > 0 && launch.constructs.every((wanted) => device.self_test.some(({ construct }) => construct === wanted));
   const flags = [];
   if (method === "estimated") flags.push("width_assumed");
   const varies = result.width === null && !estimated(state) && state.seen.width_min !== state.seen.width_max;
@@ -128,7 +128,7 @@ const KINDS = new Set(["bad_input", "no_device", "unsupported", "driver", "panic
 // The whole record; `state` must have seen a device.
 function to_record(state) {
   const run = structuredClone(data.template);
-  const widths = [...new Set([...state.results.values()].map((one) => one.width))];
+  const widths = [...new Set([...state.results.values()].map((entry) => entry.width))];
   run.started_utc = state.started_utc;
   run.host = { os: system(), arch: "unknown", logical_cpus: navigator.hardwareConcurrency ?? 1, environment: {} };
   run.devices = widths.map((width) => device_of(state, width));
@@ -144,7 +144,7 @@ function to_record(state) {
       if (grown.dispatches) run.measurements.push(measurement(state, device, result, grown, time));
     }
   }
-  const used = new Set(run.measurements.map((one) => one.kernel));
+  const used = new Set(run.measurements.map((measured) => measured.kernel));
   run.kernels = Object.fromEntries(Object.entries(run.kernels ?? {}).filter(([name]) => used.has(name)));
   return run;
 }
@@ -187,9 +187,9 @@ async function from_link(text, page, asked) {
     throw error instanceof RangeError ? error : new Error("it is cut or garbled");
   }
   if (bytes.length > 1 << 20) throw new Error("it is too long");
-  const [version, of, device, features, rows] = JSON.parse(new TextDecoder().decode(bytes));
+  const [version, made_by, device, features, rows] = JSON.parse(new TextDecoder().decode(bytes));
   if (version !== 2) throw new Error("it was made by another version of this page");
-  if (of !== page) throw new Error(`it was made by page ${of}, and this is page ${page}`);
+  if (made_by !== page) throw new Error(`it was made by page ${made_by}, and this is page ${page}`);
   const [vendor, architecture, name, description, width_min, width_max, width_run, linear, misreported, fallback, clock, quantum_ns, from] = device;
   const seen = { vendor, architecture, device: name, description, width_min, width_max, width_run, linear, misreported, fallback, clock, quantum_ns, asked, features: asked.filter((_, i) => features[i]), limits: {}, pinned: [] };
   const results = new Map();

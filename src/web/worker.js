@@ -247,12 +247,12 @@ const REFERENCES = {/*REFERENCES*/};
 
 // Whether a launch's outputs are right.
 async function verify(launch, size, buffers, width) {
-  const outputs = launch.buffers.map((one, i) => [one, i]).filter(([one]) => one.output);
+  const outputs = launch.buffers.map((held, i) => [held, i]).filter(([held]) => held.output);
   const found = new Map();
-  for (const [one, i] of outputs) found.set(one.name, await read(buffers[i], size.buffers[i][0]));
+  for (const [held, i] of outputs) found.set(held.name, await read(buffers[i], size.buffers[i][0]));
   if (launch.reference) {
     const { name, relative, absolute } = launch.reference;
-    const named = (wanted) => launch.buffers.findIndex((one) => one.name === wanted);
+    const named = (wanted) => launch.buffers.findIndex((held) => held.name === wanted);
     const words = (wanted) => new Uint32Array(contents(launch, size, named(wanted)));
     const map = REFERENCES[name]({ parameters: size.parameters, words });
     const input = new Float32Array(contents(launch, size, named("input")));
@@ -315,16 +315,16 @@ function sha256(content) {
 // The groups of a kernel with buffers bound: [group, binding, buffer].
 function bind(kernel, slots) {
   return kernel.layouts.map((layout, group) => {
-    const entries = slots.filter(([of]) => of === group);
+    const entries = slots.filter(([in_group]) => in_group === group);
     return device.createBindGroup({ layout, entries: entries.map(([, binding, bound]) => ({ binding, resource: { buffer: bound } })) });
   });
 }
 
 // A launch's buffers; what no dispatch writes is shared with other launches that read the same.
 function fill(launch, size) {
-  const is_written = (i) => launch.dispatches.some(({ bindings }) => bindings.some(([, , of, kind]) => of === i && kind === 2));
-  return launch.buffers.map((one, i) => {
-    const key = is_written(i) ? null : JSON.stringify([one.stream, size.buffers[i]]);
+  const is_written = (i) => launch.dispatches.some(({ bindings }) => bindings.some(([, , bound, kind]) => bound === i && kind === 2));
+  return launch.buffers.map((held, i) => {
+    const key = is_written(i) ? null : JSON.stringify([held.stream, size.buffers[i]]);
     if (inputs.has(key)) return inputs.get(key);
     const made = buffer(size.buffers[i][0]);
     if (size.buffers[i][1] !== "zero") device.queue.writeBuffer(made, 0, contents(launch, size, i));
@@ -336,7 +336,7 @@ function fill(launch, size) {
 // Lets go of a launch's buffers, but for those that are shared.
 function release(buffers) {
   const shared = new Set(inputs.values());
-  for (const one of buffers) if (!shared.has(one)) one.destroy();
+  for (const resource of buffers) if (!shared.has(resource)) resource.destroy();
 }
 
 // A launch compiled over its buffers: plain, or with counters.
@@ -404,12 +404,12 @@ async function count(number, at, width) {
   const work = await prepare(launch, size, form_of(), width, buffers);
   const dispatches = [];
   let slowest = 0;
-  for (const one of work) {
-    slowest = Math.max(slowest, await submit([one], 1));
-    dispatches.push(decode(one.how, new Uint32Array(await read(one.counters, 4 * one.how.words))));
+  for (const step of work) {
+    slowest = Math.max(slowest, await submit([step], 1));
+    dispatches.push(decode(step.how, new Uint32Array(await read(step.counters, 4 * step.how.words))));
   }
   const verdict = await verify(launch, size, buffers, width);
-  release([...buffers, ...work.map((one) => one.counters)]);
+  release([...buffers, ...work.map((step) => step.counters)]);
   say("counted", { launch: number, size: at, width, dispatches, slowest_ms: slowest, method: form_of(), ...verdict });
   return slowest;
 }
@@ -525,9 +525,9 @@ const plain = async (number, at, width) => {
   const launch = data.launches[number], size = launch.sizes[at];
   const buffers = await checked("making buffers", async () => fill(launch, size));
   const all = await prepare(launch, size, "plain", width, buffers);
-  const setup = all.filter((one) => one.setup);
+  const setup = all.filter((step) => step.setup);
   if (setup.length) await submit(setup, 1);
-  return { number, at, launch, size, buffers, work: all.filter((one) => !one.setup) };
+  return { number, at, launch, size, buffers, work: all.filter((step) => !step.setup) };
 };
 
 // Times the launches that can be, in groups that are compared: those of one baseline.
@@ -566,19 +566,19 @@ async function time_group(members, width, budget_ms, small) {
   }
   const timed = [];
   for (const number of members) {
-    const own = Math.min(at, data.launches[number].sizes.length - 1);
+    const chosen = Math.min(at, data.launches[number].sizes.length - 1);
     try {
-      if (own !== 0) await count(number, own, width);
-      say("begin", { launch: number, size: own, width, timing: true });
-      const one = await plain(number, own, width);
-      const ms = await estimate(one.work);
+      if (chosen !== 0) await count(number, chosen, width);
+      say("begin", { launch: number, size: chosen, width, timing: true });
+      const prepared = await plain(number, chosen, width);
+      const ms = await estimate(prepared.work);
       let repeats = Math.max(1, Math.ceil(PASS_MS / ms));
       // The estimate has what each pass takes besides its launches; a clock that stands still ends this, too.
       for (const most = 8 * repeats; repeats < most; repeats *= 2) {
-        const [begin, end] = await sample(one.work, repeats, 0);
+        const [begin, end] = await sample(prepared.work, repeats, 0);
         if (end - begin >= PASS_MS * 1e6) break;
       }
-      timed.push({ ...one, repeats, before: ms >= LONG_MS || seen.clock !== "timestamps" ? 0 : repeats });
+      timed.push({ ...prepared, repeats, before: ms >= LONG_MS || seen.clock !== "timestamps" ? 0 : repeats });
     } catch (error) {
       if (ends(error)) throw error;
       say("refused", { launch: number, width, code: error.code ?? "driver", message: error.message, timing: true });

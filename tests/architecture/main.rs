@@ -1,6 +1,6 @@
 //! Who may use whom: reads every `use` and path of the sources and fails on an edge that the
 //! architecture does not allow. Code under `#[cfg(test)]` may use anything. And what may be called what: names of
-//! variables and types that say nothing are refused, in tests too.
+//! variables, functions and types that say nothing are refused, in tests too.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
 
@@ -41,9 +41,9 @@ fn table(page: &str) -> Vec<Row> {
             "all above" => above,
             names => names.split(", ").map(str::to_owned).collect(),
         };
-        let alone = |name: &str| match name.split_once(" in ") {
-            Some((name, path)) => (name.to_owned(), path.trim_matches('`').to_owned()),
-            None => (name.to_owned(), module.clone()),
+        let alone = |name: &str| {
+            let (name, path) = name.split_once(" in ").unwrap_or((name, module.as_str()));
+            (name.trim_matches('`').to_owned(), path.trim_matches('`').to_owned())
         };
         let crates = crates.split(", ").filter(|&name| name != "–").map(alone).collect();
         rows.push(Row { module, uses, crates });
@@ -64,7 +64,10 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The text without what stands under `#[cfg(test)]` and without comments.
 fn shipped(text: &str) -> String {
-    let code = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+    // The tests beside the code are the last of a file; what is declared for tests in one line may stand anywhere.
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let declared = Regex::new(r"(?m)^#\[cfg\(test\)\]\n[^\n{]*;\n").unwrap();
+    let code = declared.replace_all(code, "");
     let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -159,7 +162,11 @@ fn the_sources_keep_to_the_table() {
 /// The check itself can fail.
 #[test]
 fn forbidden_edges_are_found() {
+    let behind_a_test = "#[cfg(test)]\nmod tests;\n#[cfg(test)]\nuse crate::cli::Cli;\n
+        use crate::run::Runner;\n#[cfg(test)]\nmod tests {\n use crate::chart::Figure;\n}\n";
     let planted = BTreeMap::from([
+        ("analyze/mod.rs".to_owned(), shipped(behind_a_test)),
+        ("report/mod.rs".to_owned(), "use comfy_table::Table;".to_owned()),
         ("units.rs".to_owned(), "use crate::record::Run;".to_owned()),
         ("chart/mod.rs".to_owned(), "use crate::{\n analyze, run::Runner};".to_owned()),
         ("store.rs".to_owned(), "fn f() { wgpu::Instance::new(); }".to_owned()),
@@ -170,7 +177,9 @@ fn forbidden_edges_are_found() {
     assert_eq!(
         found,
         [
+            "analyze/mod.rs uses `run`",
             "chart/mod.rs uses `run`",
+            "report/mod.rs uses the crate `comfy_table`",
             "store.rs uses the crate `wgpu`",
             "stray.rs: module `stray` is not in the table",
             "units.rs uses `record`",
@@ -246,10 +255,12 @@ fn lists_of_statements(files: &BTreeMap<String, String>) -> Vec<String> {
     for (file, text) in files.iter().filter(|(_, text)| text.contains("Statement")) {
         let aliases = alias.captures_iter(text).filter_map(|c| c.get(1).or(c.get(2)));
         let names: Vec<&str> = aliases.map(|name| name.as_str()).chain(["Statement"]).collect();
-        let named = format!(r"\b(?:{})::([A-Z]\w*|\*)", names.join("|"));
+        let named = format!(r"\b(?:{})::(?:([A-Z]\w*|\*)|\{{([^}}]*)\}})", names.join("|"));
         let named = Regex::new(&named).unwrap();
-        let named: BTreeSet<&str> =
-            named.captures_iter(text).map(|c| c.get(1).unwrap().as_str()).collect();
+        let named = named.captures_iter(text).filter_map(|c| c.get(1).or(c.get(2)));
+        let named = named.flat_map(|names| names.as_str().split(',').map(str::trim));
+        let is_statement = |name: &&str| name.starts_with(|c: char| c.is_uppercase() || c == '*');
+        let named: BTreeSet<&str> = named.filter(is_statement).collect();
         if named.len() > STATEMENTS_NAMED_MAX || named.contains("*") {
             found.push(file.clone());
         }
@@ -268,6 +279,8 @@ fn statements_of_naga_are_listed_in_four_files() {
     let named = named.captures_iter(&files[LISTS_STATEMENTS[1]]).map(|c| c[1].to_owned());
     let named: BTreeSet<String> = named.collect();
     let all = ["Statement", "*"].join("::");
+    let listed: Vec<&str> = named.iter().map(String::as_str).collect();
+    let listed = ["Statement", &format!("{{{}}}", listed.join(", "))].join("::");
     let planted = |head: &str, before: &str, count: usize| {
         let named: Vec<String> =
             named.iter().take(count).map(|name| format!("{before}{name}")).collect();
@@ -277,6 +290,7 @@ fn statements_of_naga_are_listed_in_four_files() {
         ("plain.rs", "Statement", "Statement::", STATEMENTS_NAMED_MAX + 1),
         ("renamed.rs", "Statement as Each", "Each::", STATEMENTS_NAMED_MAX + 1),
         ("all.rs", all.as_str(), "", STATEMENTS_NAMED_MAX + 1),
+        ("listed.rs", listed.as_str(), "", STATEMENTS_NAMED_MAX + 1),
     ] {
         let files = BTreeMap::from([
             (offender.to_owned(), planted(head, before, count)),
@@ -284,6 +298,36 @@ fn statements_of_naga_are_listed_in_four_files() {
         ]);
         assert_eq!(lists_of_statements(&files), [offender]);
     }
+}
+
+/// The files that may name a device's kind: who says what it is, and who reads it in old records. A
+/// device of tests says what it plays.
+const MAY_NAME_KINDS: [&str; 6] = [
+    "record/",
+    "run/wgpu/runner.rs",
+    "run/cuda/runner.rs",
+    "run/radv/runner.rs",
+    "run/gpu/fake.rs",
+    "run/simulator.rs",
+];
+
+/// The sources that name a device's kind and may not.
+fn naming_kinds(files: &BTreeMap<String, String>) -> Vec<&str> {
+    let found = files.iter().filter(|(path, text)| {
+        let may = MAY_NAME_KINDS.iter().any(|start| path.starts_with(start));
+        !may && text.contains("DeviceKind")
+    });
+    found.map(|(path, _)| path.as_str()).collect()
+}
+
+/// What a device gives, `record::Gives` says: nothing matches on its kind to find out.
+#[test]
+fn what_a_device_gives_is_not_asked_of_its_kind() {
+    let mut files = files();
+    assert_eq!(naming_kinds(&files), [""; 0]);
+    let planted = shipped("#[cfg(test)]\nmod tests;\nuse crate::record::DeviceKind;\n");
+    files.insert("chart/lanes.rs".to_owned(), planted);
+    assert_eq!(naming_kinds(&files), ["chart/lanes.rs"]);
 }
 
 /// Files that the guides name and that are not there; names with `<…>` are patterns.
@@ -331,6 +375,9 @@ fn the_guides_name_files_that_exist() {
 
 /// Names that say nothing of what a variable holds.
 const EMPTY_NAMES: [&str; 4] = ["of", "one", "own", "said"];
+
+/// Names that say nothing of what a function does; `one` without arguments is the number 1.
+const EMPTY_FUNCTION_NAMES: [&str; 5] = ["each", "of", "one", "own", "said"];
 
 /// Names of types that many modules could have: with a role in front they are one module's.
 const SHARED_TYPE_NAMES: [&str; 4] = ["Found", "Kind", "Part", "Taken"];
@@ -383,6 +430,15 @@ impl<'ast> Visit<'ast> for RefusedNames {
         visit::visit_pat_ident(self, pattern);
     }
 
+    fn visit_signature(&mut self, signature: &'ast syn::Signature) {
+        let name = &signature.ident;
+        let is_number = name == "one" && signature.inputs.is_empty();
+        if EMPTY_FUNCTION_NAMES.iter().any(|empty| name == empty) && !is_number {
+            self.refuse(name);
+        }
+        visit::visit_signature(self, signature);
+    }
+
     fn visit_item(&mut self, item: &'ast syn::Item) {
         let name = match item {
             syn::Item::Enum(item) => Some(&item.ident),
@@ -427,12 +483,12 @@ fn refused_names(text: &str) -> Vec<(usize, String)> {
     names.found
 }
 
-/// Variables say what they hold, and types that many modules could have carry their role.
+/// Variables say what they hold, functions what they do, and types that many modules could have carry their role.
 #[test]
 fn names_say_what_they_name() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut wrong = Vec::new();
-    for package in circles::PACKAGES {
+    for package in circles::PACKAGES.into_iter().chain(["tests"]) {
         let mut paths = Vec::new();
         sources(&root.join(package), &mut paths);
         assert!(paths.len() > 5, "{package} was not found");
@@ -459,6 +515,12 @@ fn planted_names_are_refused() {
             let Some(own) = found.find(|(said, _)| said) else { return };
             if let Some(own) = found.next() && own > 1 {}
         }
+        fn said(one: u32) -> u32 { one }
+        impl Number {
+            fn one() -> Self { Self(1) }
+            fn of(number: u32) -> Self { Self(number) }
+        }
+        trait Numbers { fn each(&self, own: u32); }
     ";
     let found = refused_names(planted);
     let found: Vec<(usize, &str)> =
@@ -472,6 +534,9 @@ fn planted_names_are_refused() {
         (9, "own"),
         (9, "said"),
         (10, "own"),
+        (12, "said"),
+        (15, "of"),
+        (17, "each"),
     ];
     assert_eq!(found, expected);
 }

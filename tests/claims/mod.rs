@@ -141,8 +141,8 @@ fn audit() {
     let arms = |keys: &str, classes: i64, width| {
         let n = whole(65536);
         let long = ("work", whole(512));
-        let of = [("keys", name(keys)), ("classes", whole(classes)), ("n", n), long];
-        operations("k_way/switch", &of, width)
+        let values = [("keys", name(keys)), ("classes", whole(classes)), ("n", n), long];
+        operations("k_way/switch", &values, width)
     };
     for (classes, even) in [(2, 1.99), (4, 3.96), (8, 7.89), (16, 15.8), (32, 31.5)] {
         near("even keys", arms("even", classes, 32) / arms("one", classes, 32), even);
@@ -151,16 +151,16 @@ fn audit() {
         near("32 random keys", arms("random", 32, width) / arms("one", 32, width), random);
     }
     let split = |few: i64, others: f64| {
-        let of = [("few", whole(few)), ("others", Value::Real(others)), ("work", whole(512))];
-        operations("split/lanes", &of, 32)
+        let values = [("few", whole(few)), ("others", Value::Real(others)), ("work", whole(512))];
+        operations("split/lanes", &values, 32)
     };
     for few in [1, 2, 8, 16, 24, 30, 31] {
         near("a mixed split", split(few, 1.0) / split(32, 1.0), 1.99);
     }
     near("a minority arm an eighth as long", split(30, 0.125) / split(32, 1.0), 1.13);
     let condition = |word: &str, width| {
-        let of = [("condition", name(word)), ("work", whole(512))];
-        operations("alignment/branch", &of, width)
+        let values = [("condition", name(word)), ("work", whole(512))];
+        operations("alignment/branch", &values, width)
     };
     let parts = [(16, 1.0), (32, 0.891), (64, 0.803)];
     for (width, efficiency) in parts {
@@ -266,8 +266,8 @@ fn verdicts_of_page() -> BTreeMap<String, BTreeMap<String, String>> {
     for row in rows.skip(1) {
         for (head, cell) in heads[1..].iter().zip(&row[1..]) {
             let verdict = if *cell == "–" { "not testable here" } else { cell };
-            let of = found.get_mut(&file(head)).unwrap();
-            of.insert(row[0].trim_matches('`').to_owned(), verdict.to_owned());
+            let verdicts = found.get_mut(&file(head)).unwrap();
+            verdicts.insert(row[0].trim_matches('`').to_owned(), verdict.to_owned());
         }
     }
     found
@@ -291,7 +291,7 @@ fn systems() {
         assert!(wrong.is_empty() && expected.len() == found.len(), "{file}:\n{}", wrong.join("\n"));
     }
     // By hand, what only some of them can say: lanes at 64, outputs of a driver, times of a GPU, its counters.
-    let said = [
+    let expected = [
         ("simulator/claims-widths", "simt-warp-index-never", "holds only where"),
         ("simulator/claims-widths", "simt-its-not-faster", "not testable here"),
         ("lavapipe-8/claims-all", "simt-warp-index-never", "holds"),
@@ -304,10 +304,10 @@ fn systems() {
         ("h200-cuda/claims-all", "mastery-schedulers-2-4", "contradicted"),
         ("h200-cuda/claims-all", "simt-one-issue-per-cycle", "holds"),
     ];
-    for (record, claim, verdict) in said {
+    for (record, claim, verdict) in expected {
         let start = format!("results/records/{record}-2");
-        let (_, of) = page.iter().find(|(file, _)| file.starts_with(&start)).unwrap();
-        assert_eq!(of[claim], verdict, "{record}: {claim}");
+        let (_, verdicts) = page.iter().find(|(file, _)| file.starts_with(&start)).unwrap();
+        assert_eq!(verdicts[claim], verdict, "{record}: {claim}");
     }
 }
 

@@ -187,9 +187,9 @@ pub(crate) fn child(runs: u64) {
         sizes.most = sizes.most.max(n);
         let words: Vec<u32> = (0..n).map(|i| (mix(run << 32 | i) >> 40) as u32).collect();
         let input = gpu.buffer(&words);
-        let one = gpu.buffer(&[UNTOUCHED]);
-        let call = xor.prepare(&gpu.device, &input, n, &one, &for_xor).unwrap();
-        let found = gpu.run(&one, |encoder| call.encode(encoder));
+        let word = gpu.buffer(&[UNTOUCHED]);
+        let call = xor.prepare(&gpu.device, &input, n, &word, &for_xor).unwrap();
+        let found = gpu.run(&word, |encoder| call.encode(encoder));
         assert_eq!(found[0], words.iter().fold(0, |a, b| a ^ b), "run {run}: xor of {n}");
 
         let (kind, scan, scratch) = &scans[usize::try_from(run % 2).unwrap()];
@@ -199,8 +199,8 @@ pub(crate) fn child(runs: u64) {
         let floats: Vec<f32> = words.iter().map(|word| *word as f32).collect();
         let bits: Vec<u32> = floats.iter().map(|value| value.to_bits()).collect();
         let input = gpu.buffer(&bits);
-        let call = sum.prepare(&gpu.device, &input, n, &one, &for_sum).unwrap();
-        let found = f64::from(f32::from_bits(gpu.run(&one, |encoder| call.encode(encoder))[0]));
+        let call = sum.prepare(&gpu.device, &input, n, &word, &for_sum).unwrap();
+        let found = f64::from(f32::from_bits(gpu.run(&word, |encoder| call.encode(encoder))[0]));
         let expected: f64 = floats.iter().map(|value| f64::from(*value)).sum();
         assert!((found - expected).abs() <= 3e-6 * expected, "run {run}: sum of {n}: {found}");
     }
@@ -243,9 +243,9 @@ fn check_limit(gpu: &Gpu) {
     let xor = Reduce::new(device, Element::U32, Operation::Xor, tuning).unwrap();
     for n in [limit.min(LIMIT_MAX), limit.min(LIMIT_MAX) + 5] {
         let words: Vec<u32> = (0..n).map(|i| (mix(i) >> 32) as u32).collect();
-        let (input, one) = (gpu.buffer(&words), gpu.buffer(&[UNTOUCHED]));
-        let call = xor.prepare(device, &input, n, &one, &xor.scratch(device, n)).unwrap();
-        let found = gpu.run(&one, |encoder| call.encode(encoder));
+        let (input, word) = (gpu.buffer(&words), gpu.buffer(&[UNTOUCHED]));
+        let call = xor.prepare(device, &input, n, &word, &xor.scratch(device, n)).unwrap();
+        let found = gpu.run(&word, |encoder| call.encode(encoder));
         assert_eq!(found[0], words.iter().fold(0, |a, b| a ^ b), "xor of {n}");
     }
 }
@@ -260,9 +260,10 @@ fn check_parts() {
     let scan = Scan::new(&gpu.device, Element::U32, ScanKind::Inclusive, tuning).unwrap();
     for n in [16_384, 16_385, 100_003] {
         let words: Vec<u32> = (0..n).map(|i| (mix(i) >> 32) as u32).collect();
-        let (input, one) = (gpu.buffer(&words), gpu.buffer(&[UNTOUCHED]));
-        let call = sum.prepare(&gpu.device, &input, n, &one, &sum.scratch(&gpu.device, n)).unwrap();
-        let found = gpu.run(&one, |encoder| call.encode(encoder));
+        let (input, word) = (gpu.buffer(&words), gpu.buffer(&[UNTOUCHED]));
+        let call =
+            sum.prepare(&gpu.device, &input, n, &word, &sum.scratch(&gpu.device, n)).unwrap();
+        let found = gpu.run(&word, |encoder| call.encode(encoder));
         assert_eq!(found[0], words.iter().fold(0, |a: u32, b| a.wrapping_add(*b)), "sum of {n}");
         let scratch = scan.scratch(&gpu.device, n);
         check_scan(&gpu, (ScanKind::Inclusive, &scan, &scratch), &words, &input);

@@ -329,10 +329,14 @@ pub(super) fn dispatches_of_one_side() {
          a[g.x] = a[g.x] * 2.0;\n}}\n"
     );
     let dispatch = |name: &str| format!("[[dispatches]]\nentry_point = \"{name}\"\n");
-    let one = dispatch("main");
-    let two = format!("{one}{}", dispatch("more"));
-    let folder =
-        folder(&[("a.wgsl", &source), ("b.wgsl", &source), ("one.toml", &one), ("two.toml", &two)]);
+    let single = dispatch("main");
+    let two = format!("{single}{}", dispatch("more"));
+    let folder = folder(&[
+        ("a.wgsl", &source),
+        ("b.wgsl", &source),
+        ("one.toml", &single),
+        ("two.toml", &two),
+    ]);
     for (launch, out) in [("one.toml", "one"), ("two.toml", "two")] {
         let all = ["profile", "a.wgsl", "-l", launch, "--n", "256", "-d", "sim:32", "--out", out];
         let (code, _, stderr) = program::parts(&program::run(&folder, &[], &all));

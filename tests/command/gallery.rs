@@ -107,12 +107,12 @@ pub(super) fn order() {
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         std::fs::read_to_string(out.path().join("gallery.html")).unwrap()
     };
-    let one = page(["browser.json", "native.json", "larger.json"]);
-    assert_eq!(one, page(["larger.json", "native.json", "browser.json"]));
-    let (lanes, _) = one.split_once("Patterns: time over").unwrap();
+    let gallery = page(["browser.json", "native.json", "larger.json"]);
+    assert_eq!(gallery, page(["larger.json", "native.json", "browser.json"]));
+    let (lanes, _) = gallery.split_once("Patterns: time over").unwrap();
     let (_, lanes) = lanes.split_once("Patterns: lanes active, attested").unwrap();
     assert_eq!(lanes.matches("100.0 %").count(), lanes.matches(" %").count(), "{lanes}");
-    let (_, claims) = one.split_once("Claims that differ").unwrap();
+    let (_, claims) = gallery.split_once("Claims that differ").unwrap();
     assert!(claims.contains(", unattested)") && claims.contains(" (2 records)"), "{claims}");
 }
 

@@ -49,11 +49,11 @@ pub(super) struct Watcher {
 
 impl Watcher {
     fn start(folder: &TempDir, arguments: &[&str]) -> Self {
-        Self::of(folder, &[&PROFILE[..], arguments].concat())
+        Self::watch(folder, &[&PROFILE[..], arguments].concat())
     }
 
     /// Watches what a command line profiles.
-    pub(super) fn of(folder: &TempDir, arguments: &[&str]) -> Self {
+    pub(super) fn watch(folder: &TempDir, arguments: &[&str]) -> Self {
         let mut child = program::command(folder.path(), &[])
             .args(arguments)
             .arg("--watch")
@@ -134,7 +134,7 @@ pub(super) fn watch_looks_at_files() {
     let words = |word: u32| [word.to_le_bytes(); 128].concat();
     write("a.bin", &words(9));
     let profile = ["profile", "a.wgsl", "--launch", "a.toml", "-d", "sim:32", "--json-lines"];
-    let watcher = Watcher::of(&folder, &profile);
+    let watcher = Watcher::watch(&folder, &profile);
     let operations = |event: &Value| {
         let marks = event["marks"].as_array().unwrap_or_else(|| panic!("{event}"));
         let figures =
@@ -363,7 +363,7 @@ pub(super) fn watch_looks_at_folders() {
     std::fs::create_dir(folder.path().join("shaders")).unwrap();
     write("a.wgsl", SHADER);
     let arguments = ["profile", "shaders", "--n", "1024", "-d", "sim:32"];
-    let watcher = Watcher::of(&folder, &[&arguments[..], &["--json-lines"]].concat());
+    let watcher = Watcher::watch(&folder, &[&arguments[..], &["--json-lines"]].concat());
     let files = |event: &Value| -> std::collections::BTreeSet<String> {
         let marks = event["marks"].as_array().unwrap_or_else(|| panic!("{event}"));
         marks.iter().map(|mark| mark["file"].as_str().unwrap().to_owned()).collect()
@@ -379,7 +379,7 @@ pub(super) fn watch_looks_at_folders() {
     write("c.wgsl", SHADER);
     assert_eq!(files(&watcher.event()).len(), 1);
 
-    let watcher = Watcher::of(&folder, &arguments);
+    let watcher = Watcher::watch(&folder, &arguments);
     while !watcher.line().contains("a[g.x] = v;") {}
     std::thread::sleep(Duration::from_millis(500));
     write("d.wgsl", &SHADER.replace("< 8u", "< 24u"));

@@ -23,7 +23,7 @@ use crate::support::program;
 /// Every check as a trial.
 #[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 73] = [
+    let checks: [(&str, fn()); 75] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -67,6 +67,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_fail_on_says_what_is_made_up", profile::fail_on_made_up),
         ("profile_gives_one_answer_on_any_number_of_cores", schedules::one_answer),
         ("profile_gives_one_answer_in_fifty_runs", schedules::fifty_runs),
+        ("profile_gates_alike_on_any_number_of_cores", schedules::gate),
+        ("profile_tries_orders_of_what_dispatches_hand_on", schedules::handed_on),
         ("profile_counts_several_schedules", schedules::several_schedules),
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),
         ("watch_profiles_each_save_and_errors_do_not_end_it", loops::watch_goes_on),
@@ -154,8 +156,8 @@ fn partly_lacking() {
     assert_eq!(code, 0, "{stderr}");
     let sentence = "-a n: shuffle/latency has no such parameter and runs at its own points";
     assert!(stderr.contains(sentence), "{stderr}");
-    let of = |kernel: &str| run.measurements.iter().filter(|m| m.kernel == kernel).count();
-    assert!(of("shuffle/latency") > 2 && of("shuffle/tiles") > 2, "{stderr}");
+    let count = |kernel: &str| run.measurements.iter().filter(|m| m.kernel == kernel).count();
+    assert!(count("shuffle/latency") > 2 && count("shuffle/tiles") > 2, "{stderr}");
     refused(&["run", "shuffle/latency", "-a", "n=512"], 2, "shuffle/latency has no such parameter");
 }
 
@@ -195,9 +197,9 @@ fn kernels_in_cuda() {
     let (code, run, stderr) = program::record(&folder, &[], &arguments);
     assert_eq!(code, 0, "{stderr}");
     assert!(run.measurements.iter().all(|m| m.kernel == "five_patterns/uniform"));
-    let said = "sim:32: match/all, match/any: each of them is not available on this device: it is \
+    let reason = "sim:32: match/all, match/any: each of them is not available on this device: it is \
                 CUDA C++, for what WGSL cannot say, and runs on cuda:N alone";
-    assert!(stderr.contains(said), "{stderr}");
+    assert!(stderr.contains(reason), "{stderr}");
 }
 
 fn every_width() {
@@ -428,7 +430,7 @@ fn killed() {
 /// Each kernel's own limit, and nothing of a kernel within the defaults.
 fn list_limits() {
     let folder = TempDir::new().unwrap();
-    let said = |kernel: &str| {
+    let limits = |kernel: &str| {
         let (code, stdout, stderr) =
             program::parts(&program::run(&folder, &[], &["list", "-l", kernel]));
         assert_eq!(code, 0, "{stderr}");
@@ -440,9 +442,9 @@ fn list_limits() {
             "needs more than WebGPU promises everywhere: {what}; counting takes one storage buffer more"
         ))
     };
-    assert_eq!(said("moe/sorted"), needs("9 storage buffers (8)"));
-    assert_eq!(said("reduce/device"), needs("1024 invocations a workgroup (256)"));
-    assert_eq!(said("five_patterns/uniform"), None);
+    assert_eq!(limits("moe/sorted"), needs("9 storage buffers (8)"));
+    assert_eq!(limits("reduce/device"), needs("1024 invocations a workgroup (256)"));
+    assert_eq!(limits("five_patterns/uniform"), None);
     let json = program::run(&folder, &[], &["list", "--json", "moe/sorted"]);
     let kernels: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(kernels[0]["beyond_webgpu_defaults"], serde_json::json!(["9 storage buffers (8)"]));

@@ -1,10 +1,16 @@
 //! What `lanescope profile` says of shaders whose workgroups talk to each other, and of barriers that
 //! not all invocations reach.
 
-use std::process::{Command, Stdio};
+use std::collections::BTreeMap;
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use lanescope::record::{Run, Tag};
+use lanescope::record::{Method, Run, Tag};
+use lanescope::run::profile::{ProfileRequest, prepare};
+use lanescope::run::simulator::SimulatorRunner;
+use lanescope::run::{CountRequest, Runner};
+use lanescope::simulate::Schedule;
+use lanescope::units::Width;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -62,21 +68,138 @@ pub(super) fn one_answer() {
         assert_eq!(flag.unwrap().lines, LINES);
         answers.push(counts(&run));
     }
-    // Where the system can keep a process on one processor.
     let folder = folder(CHAIN);
-    let program = program::path();
-    let arguments = [&["-c", "0"], &[program.to_str().unwrap()][..], &PROFILE].concat();
-    let pinned = Command::new("taskset")
-        .args(arguments)
-        .args(["--out", "out"])
-        .current_dir(folder.path())
-        .env("VK_DRIVER_FILES", "/nonexistent/no_driver.json")
-        .output();
-    if pinned.is_ok_and(|output| output.status.success()) {
+    if let Some(output) = pinned(&folder, &[&PROFILE[..], &["--out", "out"]].concat()) {
+        let (code, _, stderr) = program::parts(&output);
+        assert_eq!(code, 0, "{stderr}");
         let file = folder.path().join("out").join("result.json");
         answers.push(counts(&lanescope::store::load(&file).unwrap()));
     }
     assert!(answers.iter().all(|answer| *answer == answers[0]));
+}
+
+/// Whether the system can keep a process on some processors: on Linux it must, by `taskset` of util-linux.
+const PINS: bool = cfg!(target_os = "linux");
+
+/// The first and the last processor that this process may run on.
+fn processors() -> [String; 2] {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    let numbers: Vec<&str> = allowed.trim().split([',', '-']).collect();
+    let [first, last] = [numbers[0], numbers[numbers.len() - 1]].map(str::to_owned);
+    [first, last]
+}
+
+/// Runs the program on one processor, where the system can do that.
+fn pinned(folder: &TempDir, arguments: &[&str]) -> Option<Output> {
+    PINS.then(|| {
+        let [first, _] = processors();
+        Command::new("taskset")
+            .args(["-c", &first])
+            .arg(program::path())
+            .args(arguments)
+            .current_dir(folder.path())
+            .env("VK_DRIVER_FILES", "/nonexistent/no_driver.json")
+            .env("NO_COLOR", "1")
+            .output()
+            .expect("taskset")
+    })
+}
+
+/// A gate on a look-back of 256 workgroups has one exit code, and names the same, on any number of processors.
+pub(super) fn gate() {
+    let condition = ["--fail-on", "efficiency<0.5"];
+    let arguments = ["profile", "chain.wgsl", "--n", "16384", "--device", "sim:32"];
+    let arguments = [&arguments[..], &condition].concat();
+    let folder = folder(CHAIN);
+    let judged = |output: &Output| {
+        let (code, _, stderr) = program::parts(output);
+        let told = stderr.lines().filter(|line| line.starts_with("--fail-on: "));
+        (code, told.map(str::to_owned).collect::<Vec<_>>())
+    };
+    let free = |threads: &str| {
+        let environment = [("RAYON_NUM_THREADS".to_owned(), threads.to_owned())];
+        judged(&program::run(&folder, &environment, &arguments))
+    };
+    let first = free("2");
+    assert_eq!(first.0, 1, "one lane of 32 looks back: {first:?}");
+    assert!(!first.1.is_empty());
+    for threads in ["1", "7"] {
+        assert_eq!(free(threads), first, "{threads} threads");
+    }
+    if let Some(output) = pinned(&folder, &arguments) {
+        assert_eq!(judged(&output), first, "on one processor");
+    }
+}
+
+/// Each invocation puts itself in front of a list, and goes through the rest of it in a second dispatch.
+const LISTS: &str = "@group(0) @binding(0) var<storage, read_write> heads: array<atomic<u32>>;
+@group(0) @binding(1) var<storage, read_write> next: array<u32>;
+@group(0) @binding(2) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(64)
+fn link(@builtin(global_invocation_id) id: vec3<u32>) {
+    next[id.x] = atomicExchange(&heads[(id.x * id.x / 7u) % 23u], id.x + 1u);
+}
+@compute @workgroup_size(64)
+fn walk(@builtin(global_invocation_id) id: vec3<u32>) {
+    var at = next[id.x];
+    var length = 0u;
+    while (at != 0u) {
+        at = next[at - 1u];
+        length++;
+    }
+    sums[id.x] = length;
+}
+";
+
+/// How it puts itself there.
+const LINK: &str = "next[id.x] = atomicExchange(&heads[(id.x * id.x / 7u) % 23u], id.x + 1u);";
+
+/// What one dispatch leaves for the next by the order of its workgroups is tried, though no dispatch by itself shows it.
+pub(super) fn handed_on() {
+    let launch = "[[dispatches]]\nentry_point = \"link\"\n[[dispatches]]\nentry_point = \"walk\"\n";
+    let profile = |shader: &str, more: &[&str]| {
+        let folder = folder(shader);
+        program::write(&folder.path().join("chain.toml"), launch);
+        let arguments = ["profile", "chain.wgsl", "--launch", "chain.toml", "--n", "1024"];
+        let arguments = [&arguments[..], &["--device", "sim:32"], more].concat();
+        let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+        assert_eq!(code, 0, "{stderr}");
+        let (_, mut run, _) = program::record(&folder, &[], &arguments);
+        (stdout, run.measurements.remove(0))
+    };
+    for (more, orders) in [(&[][..], 1), (&["--schedules", "3"], 3)] {
+        let (stdout, measured) = profile(LISTS, more);
+        let flag = measured.flags.iter().find(|flag| flag.tag == Tag::DependsOnSchedule);
+        assert_eq!(flag.expect("a flag").lines, [12], "the loop that walks");
+        assert_eq!(measured.schedules.len(), orders);
+        assert!(stdout.contains("leave for a later one"), "{stdout}");
+        assert!(!stdout.contains("guaranteed") && !stdout.contains("line 12: "), "{stdout}");
+    }
+    // That no order which is tried moves a count is no proof: which turn a lane has follows the order all the same.
+    let list = LISTS.replace(LINK, "next[id.x] = atomicAdd(&heads[0], 1u) % 2u;");
+    for more in [&[][..], &["--schedules", "3"]] {
+        let (stdout, measured) = profile(&list, more);
+        let flag = measured.flags.iter().find(|flag| flag.tag == Tag::DependsOnSchedule);
+        assert_eq!(flag.expect("a flag").lines, [12], "the loop that walks");
+        assert!(measured.schedules.iter().all(|other| other.blocks == measured.totals()));
+        assert!(
+            stdout.contains("leave for a later one") && !stdout.contains("guaranteed"),
+            "{stdout}"
+        );
+    }
+    // Sums are the same in each order, and so is what follows them.
+    let sums = LISTS
+        .replace(LINK, "next[id.x] = id.x; atomicAdd(&heads[id.x % 23u], id.x);")
+        .replace("var at = next[id.x];", "var at = atomicLoad(&heads[id.x % 23u]);")
+        .replace("at = next[at - 1u];", "at = at / 2u;");
+    let (stdout, measured) = profile(&sums, &[]);
+    assert!(measured.flags.iter().all(|flag| flag.tag != Tag::DependsOnSchedule), "{stdout}");
+    // Lists of one element each do not depend on any order.
+    let alone = LISTS.replace("(id.x * id.x / 7u) % 23u", "id.x");
+    let (stdout, measured) = profile(&alone, &["--schedules", "3"]);
+    assert!(measured.flags.iter().all(|flag| flag.tag != Tag::DependsOnSchedule));
+    assert!(measured.schedules.is_empty() && !stdout.contains("one schedule"), "{stdout}");
 }
 
 /// A search marks neighbours of marked vertices and collects them in a list.
@@ -161,9 +284,16 @@ pub(super) fn fifty_runs() {
     let shaders = [("chain", CHAIN), ("lock", LOCK), ("queue", QUEUE), ("search", SEARCH)];
     for (name, text) in shaders.into_iter().chain([("union", UNION)]) {
         program::write(&folder.path().join(format!("shaders/{name}.wgsl")), text);
+        let outputs = [1, 2, 7].map(|threads| outputs(text, threads));
+        assert!(
+            !outputs[0].is_empty() && outputs.iter().all(|other| *other == outputs[0]),
+            "{name}"
+        );
     }
+    let mut moves = 0;
     let arguments = ["profile", "shaders", "--n", "1024", "--device", "sim:32"];
     let threads = ["1", "2", "7"];
+    let places = places();
     let mut first: Option<Vec<Value>> = None;
     for run in 0..50 {
         let environment =
@@ -175,18 +305,13 @@ pub(super) fn fifty_runs() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Where the system can keep a program on one processor; else it only moves it as it likes.
-        let mut processors = ["0", "1", "0,1"].into_iter().cycle().skip(run);
+        // Where the system cannot keep a program on one processor it only moves it as it likes.
+        let mut places = places.iter().cycle().skip(run);
         let status = loop {
             if let Some(status) = child.try_wait().unwrap() {
                 break status;
             }
-            let id = child.id().to_string();
-            let _ = Command::new("taskset")
-                .args(["-a", "-p", "-c", processors.next().unwrap_or("0"), &id])
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status();
+            moves += u32::from(places.next().is_some_and(|place| is_moved(child.id(), place)));
             std::thread::sleep(Duration::from_millis(7));
         };
         assert!(status.success(), "{status}");
@@ -199,13 +324,57 @@ pub(super) fn fifty_runs() {
                 measured["kernel"],
                 measured["flags"]
             );
-            Value::from(vec![measured["dispatches"].clone(), measured["flags"].clone()])
+            let parts = ["dispatches", "flags", "memory", "output", "active_lanes_mean"];
+            assert!(measured["memory"].is_object(), "{}", measured["kernel"]);
+            Value::from(parts.map(|part| measured[part].clone()).to_vec())
         };
         let answer: Vec<Value> =
             record["measurements"].as_array().unwrap().iter().map(counts).collect();
         assert_eq!(answer.len(), 5);
         assert_eq!(first.get_or_insert_with(|| answer.clone()), &answer, "run {run}");
     }
+    // A thread that ends while it is moved is an error of that move alone.
+    assert!(!PINS || moves >= 50, "{moves} moves from processor to processor");
+}
+
+/// Where a program may be moved to; nothing where the system moves none.
+fn places() -> Vec<String> {
+    if !PINS {
+        return Vec::new();
+    }
+    let [first, last] = processors();
+    vec![first.clone(), last.clone(), format!("{first},{last}")]
+}
+
+/// Moves a process to other processors, and says whether that went well.
+fn is_moved(process: u32, place: &str) -> bool {
+    let moved = Command::new("taskset")
+        .args(["-a", "-p", "-c", place, &process.to_string()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    moved.expect("taskset").success()
+}
+
+/// The digests of what a shader leaves in its buffers, on so many threads.
+fn outputs(source: &str, threads: usize) -> BTreeMap<String, String> {
+    let request = ProfileRequest {
+        file: "shader.wgsl".to_owned(),
+        name: "shader".to_owned(),
+        source: source.to_owned(),
+        spirv: None,
+        description: None,
+        entry_point: None,
+        workgroups: None,
+        n: Some(1024),
+        seed: 1,
+    };
+    let mut launch = prepare(&request, &mut |name| Err(format!("no file {name}"))).unwrap().launch;
+    launch.buffers.iter_mut().for_each(|buffer| buffer.output = true);
+    let simulator = SimulatorRunner::new(Width::new(32).unwrap(), 1 << 24);
+    let mut simulator = simulator.schedule(Schedule::InOrder, Some(threads));
+    let counted = simulator.count_once(&launch, &CountRequest::once(Method::Executed));
+    counted.unwrap().outputs_sha256
 }
 
 /// What depends on the order of workgroups is never called guaranteed, and other orders are judged.

@@ -67,7 +67,7 @@ pub(super) fn watched() {
     write("trips.comp", GLSL.as_bytes());
     write("common.glsl", INCLUDED.as_bytes());
     let profile = ["profile", "trips.spv", "--n", "1024", "--device", "sim:32"];
-    let watcher = Watcher::of(&folder, &[&profile[..], &["--json-lines"]].concat());
+    let watcher = Watcher::watch(&folder, &[&profile[..], &["--json-lines"]].concat());
     let first = watcher.event();
     write("common.glsl", format!("{INCLUDED}\n// saved again\n").as_bytes());
     assert_eq!(watcher.event()["event"], "profile", "{first}");

@@ -5,8 +5,8 @@
 //! table of lines on `sim:32` is that of its snapshot; on each driver its counts and outputs are those
 //! of the simulator. Together the shaders use every form of statement ([`forms`]).
 //!
-//! The snapshots lie in `tests/wgsl/snapshots`. After a change that is meant to alter counts, or for
-//! a new shader, renew them with `INSTA_UPDATE=always cargo test --release --test main corpus`, and
+//! The snapshot is `tests/wgsl/lines.snap`. After a change that is meant to alter counts, or for
+//! a new shader, renew it with `INSTA_UPDATE=always cargo test --release --test main corpus`, and
 //! read the difference before it is committed.
 
 mod forms;
@@ -355,7 +355,7 @@ pub(crate) fn agrees(driver: &Driver) {
             }
         }
     }
-    let sum = |of: &dyn Fn(&Comparison) -> u64| compared.iter().map(of).sum::<u64>();
+    let sum = |figure: &dyn Fn(&Comparison) -> u64| compared.iter().map(figure).sum::<u64>();
     let blocks = sum(&|comparison| comparison.blocks as u64);
     let idle = sum(&|comparison| comparison.blocks_idle as u64);
     assert!(

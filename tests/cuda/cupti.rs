@@ -56,8 +56,8 @@ pub(super) fn layouts() {
     let layouts = layout::all();
     assert!(layouts.len() > 30);
     for folder in folders(INCLUDE) {
-        let said = asked(&folder, &layouts);
-        let mut words = said.split_whitespace().map(|word| word.parse::<u64>().unwrap());
+        let answer = asked(&folder, &layouts);
+        let mut words = answer.split_whitespace().map(|word| word.parse::<u64>().unwrap());
         let version = words.next().unwrap();
         let mut next = || words.next().unwrap();
         for layout in &layouts {

@@ -232,8 +232,8 @@ fn run(
     }
     let ran = Command::new(path("kernel")).args([path("input"), path("output")]).output().unwrap();
     if !ran.status.success() {
-        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-        return Err(failed(format!("the translation failed ({}): {said}", ran.status)));
+        let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+        return Err(failed(format!("the translation failed ({}): {errors}", ran.status)));
     }
     let output = std::fs::read(path("output")).unwrap();
     let mut rest = output.as_slice();

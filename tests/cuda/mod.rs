@@ -221,7 +221,7 @@ fn methods(named: &Named, index: usize, architecture: u32) -> Vec<Option<Counter
         CounterScheme::Histogram,
         CounterScheme::Estimated,
     ];
-    let one = Some(all[index / 2 % 4]);
+    let width = Some(all[index / 2 % 4]);
     let main = architecture == MAIN_ARCHITECTURE;
     let turn = OTHERS.iter().position(|other| *other == architecture).unwrap_or_default();
     match named.origin {
@@ -231,7 +231,7 @@ fn methods(named: &Named, index: usize, architecture: u32) -> Vec<Option<Counter
         Origin::Random if main && index.is_multiple_of(4) => vec![None, Some(all[index / 4 % 4])],
         Origin::Catalogue | Origin::Corpus if index % OTHERS.len() != turn => Vec::new(),
         // Of three in a row one is this architecture's, and of those every other one is an even one.
-        Origin::Catalogue if index.is_multiple_of(2) => vec![one],
+        Origin::Catalogue if index.is_multiple_of(2) => vec![width],
         Origin::Catalogue | Origin::Corpus | Origin::Random => vec![None],
     }
 }
@@ -320,14 +320,14 @@ fn lockstep_by(
                 let differences =
                     comparison.differences.iter().chain(&comparison.differences_in_issues);
                 for difference in differences {
-                    let said = format!("{} {options:?}: {difference}", launch.kernel);
-                    failures.lock().unwrap().push(said);
+                    let failure = format!("{} {options:?}: {difference}", launch.kernel);
+                    failures.lock().unwrap().push(failure);
                 }
                 compared.lock().unwrap().push(comparison);
             }
             Err(error) => {
-                let said = format!("{} {options:?}: {error}", launch.kernel);
-                failures.lock().unwrap().push(said);
+                let failure = format!("{} {options:?}: {error}", launch.kernel);
+                failures.lock().unwrap().push(failure);
             }
         }
     });
@@ -437,14 +437,14 @@ fn stale_ptx() -> Result<Completion, Failed> {
         return Ok(Completion::Completed);
     }
     let kernels: BTreeSet<&str> = stale.missing.values().map(|row| row.kernel.as_str()).collect();
-    let said = format!(
+    let summary = format!(
         "stale: {} of {}, left over: {}; docs/contributing/development.md says how to renew them: {}",
         stale.missing.len(),
         texts.len(),
         stale.left_over.len(),
         kernels.into_iter().collect::<Vec<_>>().join(", ")
     );
-    if required("ptx") { Err(said.into()) } else { Ok(Completion::ignored_with(said)) }
+    if required("ptx") { Err(summary.into()) } else { Ok(Completion::ignored_with(summary)) }
 }
 
 /// The first thing without a translation is named with its line and column.

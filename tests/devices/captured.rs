@@ -124,8 +124,8 @@ fn by_renderdoc(driver: &Driver) {
     let plain = checksum(driver, place, Some("frame=50"));
     let run = |command: &mut Command| {
         // What RenderDoc keeps for itself stays in the folder.
-        let own = ["HOME", "RENDERDOC_TEMP", "TMPDIR"].map(|name| (name, place));
-        command.current_dir(place).envs(driver.environment()).envs(own);
+        let folders_of_renderdoc = ["HOME", "RENDERDOC_TEMP", "TMPDIR"].map(|name| (name, place));
+        command.current_dir(place).envs(driver.environment()).envs(folders_of_renderdoc);
         let output = command.env_remove("LANESCOPE_CAPTURE").output().unwrap();
         let (code, stdout, stderr) = program::parts(&output);
         assert_eq!(code, 0, "{command:?}: {stdout}{stderr}");
@@ -144,7 +144,7 @@ fn by_renderdoc(driver: &Driver) {
     assert_eq!(told.lines().count(), 3, "{told}");
     assert_eq!((&*found[0], &*found[2]), ("dispatch_000000_paint", "dispatch_000002_march"));
     for (own, replayed) in [("000100_paint", &found[0]), ("000101_march", &found[2])] {
-        let own = place.join("captures/frame_00050").join(format!("dispatch_{own}"));
+        let captured = place.join("captures/frame_00050").join(format!("dispatch_{own}"));
         let replayed = place.join("replayed").join(replayed);
         // The arguments of an indirect dispatch are in its workgroups.
         let contents = |folder: &Path| {
@@ -152,12 +152,12 @@ fn by_renderdoc(driver: &Driver) {
             names.retain(|name| name.ends_with(".bin") && name != "indirect.bin");
             names
         };
-        let names = contents(&own);
+        let names = contents(&captured);
         assert!(names.len() >= 3, "{names:?}");
         assert_eq!(names, contents(&replayed));
         for name in names {
             let read = |folder: &Path| std::fs::read(folder.join(&name)).unwrap();
-            assert!(read(&own) == read(&replayed), "{}: {name}", replayed.display());
+            assert!(read(&captured) == read(&replayed), "{}: {name}", replayed.display());
         }
         let launch = std::fs::read_to_string(replayed.join("launch.toml")).unwrap();
         assert!(launch.contains("\nmissing = []\n"), "{launch}");

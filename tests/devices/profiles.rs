@@ -97,8 +97,12 @@ fn time_alone(device: &str, environment: &[(String, String)]) {
         assert_eq!((code, run.devices.len()), (0, 1), "{stderr}");
         assert_eq!(run.measurements[0].time_unchecked.is_some(), in_bounds, "{stderr}");
         let profile = lanescope::analyze::profiles(&run).remove(0);
-        let said = profile.devices[0].time.as_ref().unwrap().sentences().join(" ");
-        assert_eq!(said.contains("no simulator saw every access in bounds"), !in_bounds, "{said}");
+        let sentences = profile.devices[0].time.as_ref().unwrap().sentences().join(" ");
+        assert_eq!(
+            sentences.contains("no simulator saw every access in bounds"),
+            !in_bounds,
+            "{sentences}"
+        );
     }
 }
 
@@ -115,11 +119,11 @@ pub(super) fn time(driver: &Driver) {
         ["profile", "a.wgsl", "--n", "16384", "--device", &device, "--device", "sim:32"];
     let (code, run, stderr) = program::record(&folder, &environment, &arguments);
     assert_eq!(code, 0, "{stderr}");
-    let one = run.measurements.iter().find(|measurement| measurement.device == device).unwrap();
+    let timed = run.measurements.iter().find(|measurement| measurement.device == device).unwrap();
     let median = |time: &Option<lanescope::record::Time>| time.as_ref().unwrap().median_ns.0;
-    assert!(one.runtime_checks.timed && median(&one.time) > 0.0);
-    assert!(median(&one.time_unchecked) > 0.0, "the simulator saw nothing out of bounds");
-    assert!(median(&one.time_counting) > 0.0);
+    assert!(timed.runtime_checks.timed && median(&timed.time) > 0.0);
+    assert!(median(&timed.time_unchecked) > 0.0, "the simulator saw nothing out of bounds");
+    assert!(median(&timed.time_counting) > 0.0);
     let simulated =
         run.measurements.iter().find(|measurement| measurement.device == "sim:32").unwrap();
     assert!(simulated.time.is_none() && simulated.time_counting.is_none());
@@ -132,14 +136,14 @@ pub(super) fn time(driver: &Driver) {
     assert!(text.contains("Idle lanes explain at most 0"), "{text}");
     let sites =
         |measurement: &Measurement| lanescope::analyze::by_call_site(&measurement.dispatches);
-    assert_eq!(sites(one).len(), 2, "what the lanes that call do is known by call site");
+    assert_eq!(sites(timed).len(), 2, "what the lanes that call do is known by call site");
     assert_eq!(
-        sites(one).iter().map(|(site, _)| &site.from).collect::<Vec<_>>(),
+        sites(timed).iter().map(|(site, _)| &site.from).collect::<Vec<_>>(),
         sites(simulated).iter().map(|(site, _)| &site.from).collect::<Vec<_>>()
     );
     let lanes =
         |found| sites(found).iter().map(|(_, work)| work.lane_operations).collect::<Vec<_>>();
-    assert_eq!(lanes(one), lanes(simulated), "as the simulator counted each way by itself");
+    assert_eq!(lanes(timed), lanes(simulated), "as the simulator counted each way by itself");
 
     time_alone(&device, &environment);
     let arguments = ["compare", "a.wgsl", "b.wgsl", "--n", "16384", "--device", &device];

@@ -155,9 +155,9 @@ pub(super) fn back_end_panics(driver: &Driver) {
     assert_eq!(code, 5, "{stderr}");
     let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
     assert_eq!(run.measurements.len(), 2);
-    let of =
+    let measured =
         |id: &str| run.measurements.iter().find(|measurement| measurement.device == id).unwrap();
-    let (device, simulator) = (of("wgpu:0"), of("sim:8"));
+    let (device, simulator) = (measured("wgpu:0"), measured("sim:8"));
     let why = device.error.clone().unwrap();
     assert_eq!(device.error_kind, Some(RunErrorKind::Panicked), "{why}");
     assert!(why.contains("naga panicked while it"), "{why}");

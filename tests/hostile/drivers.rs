@@ -1,13 +1,13 @@
 //! Drivers that trap, exit, print, hang or lose their device, beside one that works.
 //!
 //! The bad drivers are libraries of a few lines, built here by the system's C compiler; the lost device is
-//! a layer over lavapipe (`layer.c`).
+//! a layer over lavapipe (`layer.c`). Loops that lavapipe leaves by itself are run on SwiftShader too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use lanescope::record::{RunErrorKind, Status, Tag};
+use lanescope::record::{Flag, Measurement, RunErrorKind, Status, Tag};
 use lanescope::units::visible::is_hidden;
 use tempfile::TempDir;
 
@@ -15,10 +15,10 @@ use super::{Ended, files_in, input, run};
 use crate::support::drivers::Driver;
 use crate::support::program;
 
-/// A check that needs lavapipe and a C compiler.
+/// A check that needs a driver.
 pub(super) type Check = (&'static str, fn(&Driver));
 
-/// Every check.
+/// Every check on lavapipe, beside which there must be a C compiler.
 pub(super) const CHECKS: &[Check] = &[
     ("a_bad_driver_is_named_and_the_good_one_runs", bad_drivers),
     ("drivers_that_fail_only_together_are_told_apart", crowded),
@@ -30,6 +30,12 @@ pub(super) const CHECKS: &[Check] = &[
     ("cut_off_loops_are_flagged_with_their_lines", cut_off_loops),
     #[cfg(target_os = "linux")]
     ("a_killed_parent_takes_its_children_along", super::children::killed_parent),
+];
+
+/// Every check on SwiftShader.
+pub(super) const SWIFTSHADER_CHECKS: &[Check] = &[
+    ("swiftshader_runs_long_loops_of_every_form_to_their_end", long_loops),
+    ("no_count_of_an_endless_loop_on_swiftshader_is_without_a_flag", endless_loops),
 ];
 
 /// Why there is no compiler, where there is none.
@@ -233,13 +239,18 @@ fn lost(driver: &Driver) {
             continue;
         }
         let run = lanescope::store::load(&folder.path().join(&out).join("result.json")).unwrap();
-        let of = |id: &str| run.measurements.iter().filter(|m| m.device == id).collect::<Vec<_>>();
-        assert!(of("sim:8").iter().all(|m| m.status == Status::Ok), "{out}: {}", ended.stderr);
-        assert!(of("sim:8").len() >= 2, "{out}");
-        let failed = of("wgpu:0").iter().filter(|m| m.status == Status::Failed).count();
-        let expected = if failed > 0 || of("wgpu:0").is_empty() { 5 } else { 0 };
+        let measured =
+            |id: &str| run.measurements.iter().filter(|m| m.device == id).collect::<Vec<_>>();
+        assert!(
+            measured("sim:8").iter().all(|m| m.status == Status::Ok),
+            "{out}: {}",
+            ended.stderr
+        );
+        assert!(measured("sim:8").len() >= 2, "{out}");
+        let failed = measured("wgpu:0").iter().filter(|m| m.status == Status::Failed).count();
+        let expected = if failed > 0 || measured("wgpu:0").is_empty() { 5 } else { 0 };
         assert_eq!(ended.code, Some(expected), "{out}: {}", ended.stderr);
-        let kinds = of("wgpu:0").iter().filter_map(|m| m.error_kind).collect::<Vec<_>>();
+        let kinds = measured("wgpu:0").iter().filter_map(|m| m.error_kind).collect::<Vec<_>>();
         let told = [RunErrorKind::DeviceLost, RunErrorKind::OutOfMemory];
         assert!(kinds.iter().all(|kind| told.contains(kind)), "{out}: {kinds:?}\n{}", ended.stderr);
         lost += usize::from(expected == 5);
@@ -318,21 +329,25 @@ loop { k += 1u; x += 1u; continuing { break if k >= 300u; } } }",
     ),
 ];
 
+/// What the loops write to.
+const WRITTEN: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;";
+
+/// A loop that lanes leave by the `return` of its function.
+const CALLED: &str =
+    "fn f(n: u32) -> u32 { var i = 0u; loop { i += 1u; if i >= n { return i; } } return 0u; }";
+
 fn cut_off_loops(driver: &Driver) {
-    let output = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;";
     let main = "@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {";
     let folder = TempDir::new().unwrap();
     let shader = folder.path().join("s.wgsl");
     is_flagged(driver, "256", "break if", &input("loop-break-if.wgsl"), 4);
-    let called =
-        "fn f(n: u32) -> u32 { var i = 0u; loop { i += 1u; if i >= n { return i; } } return 0u; }";
-    program::write(&shader, format!("{output}\n{called}\n{main} o[id.x] = f(200000u); }}\n"));
+    program::write(&shader, format!("{WRITTEN}\n{CALLED}\n{main} o[id.x] = f(200000u); }}\n"));
     is_flagged(driver, "256", "return in a function", &shader, 2);
     // lavapipe has 4, 8 or 16 lanes by the bits of the processor's vectors.
     let bits = ["128", "256", "512"].into_iter().cycle();
     for ((name, text, line), bits) in CUT_LOOPS.iter().zip(bits) {
         let start = "var i = 0u; var x = 0u;";
-        let text = format!("{output}\n{main} {start}\n{text}\no[id.x] = i + x;\n}}\n");
+        let text = format!("{WRITTEN}\n{main} {start}\n{text}\no[id.x] = i + x;\n}}\n");
         program::write(&shader, text);
         is_flagged(driver, bits, name, &shader, *line);
     }
@@ -352,11 +367,99 @@ fn is_flagged(driver: &Driver, bits: &str, name: &str, shader: &Path, line: u32)
     let run = lanescope::store::load(&folder.path().join("o/result.json")).unwrap();
     assert_eq!(run.devices[0].loop_limit, Some(65_535), "{name}");
     let flags = &run.measurements[0].flags;
-    let flagged = flags.iter().find(|flag| {
-        [Tag::LoopCutOff, Tag::LoopMayBeCutOff].contains(&flag.tag) && flag.lines.contains(&line)
-    });
+    let flagged = cut_off_flags(&run.measurements[0]).find(|flag| flag.lines.contains(&line));
     let flagged = flagged.unwrap_or_else(|| panic!("{name}: {flags:?}\n{}", ended.stderr));
     let page = std::fs::read_to_string(folder.path().join("o/report.html")).unwrap();
     let marked = format!("{}_line_{line}", flagged.tag.word());
     assert!(page.contains(&marked), "{name}: {marked} is not in the page");
+}
+
+/// What a measurement says of loops that were or may have been cut off.
+fn cut_off_flags(measurement: &Measurement) -> impl Iterator<Item = &Flag> {
+    let tags = [Tag::LoopCutOff, Tag::LoopMayBeCutOff];
+    measurement.flags.iter().filter(move |flag| tags.contains(&flag.tag))
+}
+
+/// SwiftShader leaves no loop by itself: whatever lavapipe cuts off it runs to the end, with the simulator's lanes, and
+/// nothing is flagged.
+fn long_loops(driver: &Driver) {
+    let forms = CUT_LOOPS.iter().filter(|(name, ..)| *name != "endless").map(|(_, text, _)| *text);
+    let beside =
+        ["loop { i += 1u; continuing { break if i >= 200000u; } }", "i = f(200000u); x = i;"];
+    let forms: Vec<&str> = forms.chain(beside).collect();
+    assert_eq!(forms.len(), CUT_LOOPS.len() + 1);
+    // Each in a function, so that a `return` leaves its form alone.
+    let function = |(number, text): (usize, &&str)| {
+        let start = "var i = 0u; var x = 0u;";
+        format!("fn form_{number}(id: vec3u) {{ {start}\n{text}\no[id.x] += i + x;\n}}\n")
+    };
+    let functions = forms.iter().enumerate().map(function).collect::<Vec<_>>().concat();
+    let calls: Vec<String> =
+        (0..forms.len()).map(|number| format!("form_{number}(id);\n")).collect();
+    let main = "@compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) {";
+    let folder = TempDir::new().unwrap();
+    let text = format!("{WRITTEN}\n{CALLED}\n{functions}{main}\n{}}}\n", calls.concat());
+    program::write(&folder.path().join("s.wgsl"), text);
+    let arguments = ["profile", "s.wgsl", "--n", "4", "--no-timing", "--steps", "2^30"];
+    let devices = ["--device", "wgpu:0", "--device", "sim:4", "--out", "o"];
+    let ended = run(&folder, &driver.environment(), &[&arguments[..], &devices].concat(), 60);
+    ended.sound("long loops");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let run = lanescope::store::load(&folder.path().join("o/result.json")).unwrap();
+    let device = run.devices.iter().find(|device| device.id == "wgpu:0").unwrap();
+    assert_eq!(device.loop_limit, None);
+    let counted = |id: &str| -> Vec<(u64, u64)> {
+        let measurement = run.measurements.iter().find(|found| found.device == id).unwrap();
+        assert_eq!(measurement.status, Status::Ok, "{id}: {:?}", measurement.error);
+        assert_eq!(cut_off_flags(measurement).next(), None, "{id}");
+        let blocks = measurement.dispatches[0].blocks.iter();
+        blocks.map(|block| (block.executions.0, block.lanes.0)).collect()
+    };
+    let (found, expected) = (counted("wgpu:0"), counted("sim:4"));
+    assert!(expected.iter().any(|(executions, _)| *executions >= 199_999), "{expected:?}");
+    let lanes =
+        |counts: &[(u64, u64)]| -> Vec<u64> { counts.iter().map(|count| count.1).collect() };
+    assert_eq!(lanes(&found), lanes(&expected));
+    // It runs what stands before a `break` once all lanes have left (docs/findings/agreement.md).
+    let later = found.iter().zip(&expected).all(|(found, expected)| found.0 <= expected.0);
+    assert!(later, "{found:?}, simulated {expected:?}");
+}
+
+/// Loops without an end, and whether SwiftShader is known to run them until its process is ended: one that does nothing
+/// its compiler may leave out.
+const ENDLESS_LOOPS: [(&str, &str, bool); 3] = [
+    ("empty", "loop { continuing { break if false; } }", false),
+    ("in a branch", "if id.x < 2u { loop { continuing { break if false; } } }", false),
+    ("stores", "loop { o[id.x] += 1u; continuing { break if false; } }", true),
+];
+
+/// An endless loop on SwiftShader either costs its process, and nothing is counted, or was left out of the shader, and
+/// the page says that it was or may have been cut off.
+fn endless_loops(driver: &Driver) {
+    let main = "@compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) {";
+    for (name, text, is_kept) in ENDLESS_LOOPS {
+        let folder = TempDir::new().unwrap();
+        let text = format!("{WRITTEN}\n{main} o[id.x] = 1u;\n{text}\no[id.x] += 1u;\n}}\n");
+        program::write(&folder.path().join("s.wgsl"), text);
+        let arguments = ["profile", "s.wgsl", "--n", "4", "--no-timing", "--out", "o"];
+        let device = ["--device", "wgpu:0", "--time-limit", "4"];
+        let ended = run(&folder, &driver.environment(), &[&arguments[..], &device].concat(), 60);
+        ended.sound(name);
+        let run = lanescope::store::load(&folder.path().join("o/result.json")).unwrap();
+        let measurement = &run.measurements[0];
+        if measurement.status == Status::Failed {
+            assert_eq!(ended.code, Some(5), "{name}: {}", ended.stderr);
+            assert_eq!(measurement.error_kind, Some(RunErrorKind::TimeLimit), "{name}");
+            let why = measurement.error.as_ref().unwrap();
+            assert!(why.contains("nothing was heard for 4 s; its process was ended"), "{why}");
+            let mut blocks = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+            assert!(blocks.next().is_none(), "{name}: it is counted");
+            continue;
+        }
+        assert!(!is_kept, "{name}: it ended");
+        let flagged = cut_off_flags(measurement).find(|flag| flag.lines.contains(&3));
+        let flagged = flagged.unwrap_or_else(|| panic!("{name}: {:?}", measurement.flags));
+        let page = std::fs::read_to_string(folder.path().join("o/report.html")).unwrap();
+        assert!(page.contains(&format!("{}_line_3", flagged.tag.word())), "{name}");
+    }
 }

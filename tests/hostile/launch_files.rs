@@ -138,7 +138,28 @@ fn bounded() {
     let ended = run(&folder, &[], &["profile", align.to_str().unwrap(), "--device", "sim:8"], 20);
     ended.says("align", 2, "`big` alone 1073741824");
     assert!(ended.mebibytes < 200, "{} MiB before it is refused", ended.mebibytes);
+    program::write(&folder.path().join("t.wgsl"), TEXTURED);
+    program::write(&folder.path().join("t.toml"), TEXTURE);
+    let arguments = ["profile", "t.wgsl", "--n", "64", "--device", "sim:8", "--launch", "t.toml"];
+    let ended = run(&folder, &[], &arguments, 20);
+    ended.says("a texture", 2, "`t` alone 4026531840; at most 671088640 (--memory-max raises it)");
+    assert!(ended.mebibytes < 200, "{} MiB before it is refused", ended.mebibytes);
 }
+
+/// A shader that reads a texture, and a launch file that asks for four gigabytes of it.
+const TEXTURED: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+@group(0) @binding(1) var t: texture_2d_array<f32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    o[id.x] = u32(textureLoad(t, id.xy, 0, 0).x);
+}
+";
+const TEXTURE: &str = "[[textures]]
+name = \"t\"
+format = \"rgba8unorm\"
+size = [8192, 8192]
+layers = 15
+fill = \"zero\"
+";
 
 /// An invocation of it executes some ten thousand operations.
 const LONG: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;

@@ -236,8 +236,8 @@ fn widths(driver: &Driver) {
         let lies = flag::has(&device.flags, &Tag::SubgroupWidthMisreported);
         assert!(lies, "{width}: {:?}", device.flags);
         let counts = |id: &str| -> Vec<_> {
-            let of = run.measurements.iter().filter(|m| m.device == id);
-            of.map(|m| (m.kernel.clone(), m.active_lanes_mean)).collect()
+            let measured = run.measurements.iter().filter(|m| m.device == id);
+            measured.map(|m| (m.kernel.clone(), m.active_lanes_mean)).collect()
         };
         assert_eq!(counts("wgpu:0"), counts("sim:8"), "{width}");
         assert!(!counts("sim:8").is_empty(), "{width}");

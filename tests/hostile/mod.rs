@@ -37,7 +37,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         let run = move || check(&driver);
         trial_needing(format!("hostile::{name}"), missing, driver.family, run)
     });
-    free.chain(generated()).chain(on_lavapipe).collect()
+    let on_swiftshader = drivers::SWIFTSHADER_CHECKS.iter().map(|(name, check)| {
+        let mut all = Driver::all().into_iter();
+        let driver = all.find(|driver| driver.family == "swiftshader").unwrap();
+        let run = move || check(&driver);
+        trial_needing(format!("hostile::{name}"), driver.missing(), driver.family, run)
+    });
+    free.chain(generated()).chain(on_lavapipe).chain(on_swiftshader).collect()
 }
 
 /// Inputs of each kind that are generated here; `lab hostile` runs more.
@@ -87,9 +93,9 @@ impl Ended {
     /// Asserts its exit code and words of what it said on standard error.
     fn says(&self, what: &str, code: i32, words: &str) {
         self.sound(what);
-        let said = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(self.code, Some(code), "{what}:\n{said}");
-        assert!(said.contains(words), "{what}: {words:?} is not in\n{said}");
+        let errors = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(self.code, Some(code), "{what}:\n{errors}");
+        assert!(errors.contains(words), "{what}: {words:?} is not in\n{errors}");
     }
 }
 

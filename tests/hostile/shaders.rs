@@ -1,13 +1,15 @@
 //! Shaders that are long, wide or deep, and such as hide what they say.
 //!
-//! What is written of each kind is at most so many times its size ([`RECORD_MAX`], [`PAGE_MAX`]).
+//! What is written of each kind is at most so many times its size ([`RECORD_MAX`], [`PAGE_MAX`]), and what time it takes
+//! grows with it ([`GROWTH_MAX`]).
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use super::{Ended, input, run};
-use crate::support::bounded::{files_in, finish};
+use crate::support::bounded::{files_in, finish, processor_time};
 use crate::support::{growth, program};
 
 /// Every check.
@@ -17,7 +19,11 @@ pub(super) const CHECKS: &[(&str, fn())] = &[
     ("paths_may_have_any_bytes_in_any_locale", paths),
     ("records_of_large_shaders_stay_small", sizes),
     ("large_launch_files_and_records_cost_little", large),
+    ("time_grows_with_the_input_and_not_its_square", growth_of_time),
     ("progress_says_what_goes_on_and_how_long", progress),
+    ("messages_about_much_are_short_and_say_what_is_allowed", messages),
+    #[cfg(target_os = "linux")]
+    ("help_that_cannot_be_written_ends_with_two", unwritten_help),
 ];
 
 /// The most bytes of a record for each of the source.
@@ -61,32 +67,120 @@ fn sizes() {
     }
 }
 
+fn launched(folder: &TempDir, launch: &str, out: &str) -> Ended {
+    program::write(&folder.path().join("s.wgsl"), growth::LAUNCHED);
+    program::write(&folder.path().join("l.toml"), launch);
+    let arguments = ["profile", "s.wgsl", "--device", "sim:32", "--launch", "l.toml", "--out"];
+    run(folder, &[], &[&arguments[..], &[out]].concat(), 60)
+}
+
+fn report(folder: &TempDir, record: &serde_json::Value) -> Ended {
+    std::fs::create_dir_all(folder.path().join("o")).unwrap();
+    program::write(&folder.path().join("o/result.json"), record.to_string());
+    run(folder, &[], &["report", "o/result.json"], 60)
+}
+
 /// Launch files and records that are large, or larger than any may be.
 fn large() {
     let folder = TempDir::new().unwrap();
-    program::write(&folder.path().join("s.wgsl"), growth::LAUNCHED);
-    let launch = |name: &str, text: String| {
-        program::write(&folder.path().join("l.toml"), text);
-        let arguments = ["profile", "s.wgsl", "--device", "sim:32", "--launch", "l.toml", "--out"];
-        run(&folder, &[], &[&arguments[..], &[name]].concat(), 60)
-    };
+    let launch = |name: &str, text: String| launched(&folder, &text, name);
     launch("p", growth::parameters(20_000)).says("parameters", 2, "parameters");
     let ended = launch("q", growth::parameters(1000));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let ended = launch("d", growth::dispatches(400));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let good = super::records::record(&folder);
-    std::fs::create_dir(folder.path().join("o")).unwrap();
-    let report = |record: serde_json::Value| {
-        program::write(&folder.path().join("o/result.json"), record.to_string());
-        run(&folder, &[], &["report", "o/result.json"], 60)
-    };
+    let report = |record: serde_json::Value| report(&folder, &record);
     report(growth::bins(&good, 100_000)).says("bins", 2, "histogram");
     let ended = report(growth::measurements(&good, 400));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     page_is_small(&folder, "measurements");
     // What is measured by hand goes further than what every run of the tests sees.
     assert!(growth::SHADERS.iter().all(|kind| kind.largest >= 4 * kind.usual));
+}
+
+/// How many times as long two sizes take together as the two of half as much, at most, each beyond the least size: four
+/// times and more where time grows with the square, some two where it grows with the size.
+const GROWTH_MAX: f64 = 3.2;
+
+/// The seconds from which on a kind is judged, and those from which on it is not doubled again.
+const JUDGED_FROM_S: f64 = 0.3;
+const ENOUGH_S: f64 = 0.6;
+
+/// The fewest sizes of a kind.
+const SIZES_MIN: usize = 4;
+
+/// Each kind of input in doublings: how long processors work grows with the size.
+fn growth_of_time() {
+    let place = TempDir::new().unwrap();
+    let good = super::records::record(&place);
+    let worked = |ended: &Ended, name: &str| {
+        ended.sound(name);
+        ended.processor.as_secs_f64()
+    };
+    let mut judged = 0;
+    for kind in growth::SHADERS {
+        judged += judge(kind.name, [kind.usual / 4, kind.largest], &|folder, size| {
+            let text = (kind.text)(size);
+            [worked(&profile(folder, &text, "o"), kind.name), front_end_s(&text)]
+        });
+    }
+    judged += judge("parameters", growth::PARAMETERS, &|folder, size| {
+        [worked(&launched(folder, &growth::parameters(size), "o"), "parameters"), 0.0]
+    });
+    judged += judge("dispatches", growth::DISPATCHES, &|folder, size| {
+        [worked(&launched(folder, &growth::dispatches(size), "o"), "dispatches"), 0.0]
+    });
+    judged += judge("measurements", growth::MEASUREMENTS, &|folder, size| {
+        [worked(&report(folder, &growth::measurements(&good, size)), "measurements"), 0.0]
+    });
+    judged += judge("bins", growth::BINS, &|folder, size| {
+        [worked(&report(folder, &growth::bins(&good, size)), "bins"), 0.0]
+    });
+    assert!(judged > 0, "no kind took long enough to be judged");
+}
+
+/// Doubles a kind of input until processors have worked long enough, and judges what they do beyond the least size; gives
+/// how many kinds were judged, 0 where they never worked long. `run` gives the seconds in a fresh folder at a size, and
+/// those of them that are not judged.
+fn judge(
+    name: &str,
+    [least, largest]: [usize; 2],
+    run: &dyn Fn(&TempDir, usize) -> [f64; 2],
+) -> usize {
+    let mut seconds: Vec<f64> = Vec::new();
+    let (mut size, mut is_enough) = (least, false);
+    while size <= largest && !(is_enough && seconds.len() >= SIZES_MIN) {
+        let [whole, aside] = run(&TempDir::new().unwrap(), size);
+        seconds.push(whole - aside);
+        (size, is_enough) = (2 * size, whole >= ENOUGH_S);
+    }
+    let [first, .., a, b, c] = seconds[..] else { return 0 };
+    if c < JUDGED_FROM_S {
+        return 0;
+    }
+    let growth = (b + c - 2.0 * first) / (a + b - 2.0 * first).max(0.01);
+    assert!(growth < GROWTH_MAX, "{name}: {seconds:.2?} s, each for twice the size before");
+    1
+}
+
+/// The seconds that a processor works for naga's front end to read a shader once, on a stack of the program's size. It
+/// takes time with the square of a function's length, and of the number of functions where it compacts what it read,
+/// which is not the program's own: what is read or compacted twice counts.
+#[expect(clippy::disallowed_methods, reason = "where the system does not say it, a clock does")]
+fn front_end_s(text: &str) -> f64 {
+    let read = || {
+        let worked = || processor_time("/proc/thread-self/stat", 2);
+        let (start, before) = (Instant::now(), worked());
+        naga::front::wgsl::parse_str(text).unwrap();
+        let took = start.elapsed();
+        let both = before.zip(worked());
+        both.map_or(took, |(before, after)| after.saturating_sub(before)).as_secs_f64()
+    };
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(512 << 20);
+        builder.spawn_scoped(scope, read).unwrap().join().unwrap()
+    })
 }
 
 /// On a terminal there is always a line that says what goes on; where counting takes long it says how
@@ -172,6 +266,43 @@ fn paths() {
         let ended = run(&[word("profile"), name.as_os_str()]);
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);
         assert!(ended.stderr.contains(&format!("{shown}.wgsl cannot be read")), "{}", ended.stderr);
+    }
+}
+
+/// A list of a thousand names, a number of hundreds of digits, a workgroup that an override makes too large.
+fn messages() {
+    let folder = TempDir::new().unwrap();
+    let entries = (0..1000).map(|i| format!("@compute @workgroup_size(64) fn main{i}() {{}}\n"));
+    program::write(&folder.path().join("many.wgsl"), entries.collect::<String>());
+    let sized = "override W: u32 = 64u;\n@compute @workgroup_size(W) fn main() {}\n";
+    program::write(&folder.path().join("sized.wgsl"), sized);
+    program::write(&folder.path().join("large.toml"), "[overrides]\nW = 100000\n");
+    let digits = format!("[overrides]\nW = -{}.0\n", "9".repeat(308));
+    program::write(&folder.path().join("digits.toml"), digits);
+    let cases: [(&[&str], &str); 3] = [
+        (&["many.wgsl"], "main29 and 970 more; choose one"),
+        (&["sized.wgsl", "--launch", "large.toml"], "1 to 16384 invocations in each direction"),
+        (&["sized.wgsl", "--launch", "digits.toml"], "is -1e308, and must be a whole number"),
+    ];
+    for (arguments, words) in cases {
+        let all = [&["profile", "--device", "sim:8"][..], arguments].concat();
+        let ended = run(&folder, &[], &all, 20);
+        ended.says(words, 2, words);
+        assert!(ended.stderr.len() < 1000, "{}", ended.stderr);
+    }
+}
+
+/// Help and the version, on a disk that is full.
+#[cfg(target_os = "linux")]
+fn unwritten_help() {
+    let folder = TempDir::new().unwrap();
+    for arguments in [&["--help"][..], &["--version"], &["profile", "--help"], &["list"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = program::command(folder.path(), &[]);
+        let output = command.args(arguments).stdout(full).output().unwrap();
+        let (code, _, stderr) = program::parts(&output);
+        assert_eq!(code, 2, "{arguments:?}: {stderr}");
+        assert!(stderr.contains("No space left on device"), "{arguments:?}: {stderr}");
     }
 }
 

@@ -155,12 +155,12 @@ pub(crate) fn compile(texts: &[Text]) -> Result<Session, String> {
     let Heard { verdicts, done } = heard;
     let count = verdicts.len();
     let trouble = |why: &str| {
-        let said = std::fs::read_to_string(&log).unwrap_or_default();
-        format!("{why}, {count} of {} texts compiled; chromium says:\n{said}", texts.len())
+        let log = std::fs::read_to_string(&log).unwrap_or_default();
+        format!("{why}, {count} of {} texts compiled; chromium says:\n{log}", texts.len())
     };
     let done = done.ok_or_else(|| trouble("chromium ended, or took too long"))?;
-    let Done { adapter, features, trouble: said } = done.map_err(|error| trouble(&error))?;
-    match said {
+    let Done { adapter, features, trouble: problem } = done.map_err(|error| trouble(&error))?;
+    match problem {
         Some(said) => Err(trouble(&said)),
         None if count != texts.len() => Err(trouble("the page left texts out")),
         None => Ok(Session { adapter, features, verdicts, seconds: begun.elapsed().as_secs_f64() }),

@@ -57,8 +57,8 @@ fn build(folder: &Path) -> Result<PathBuf, String> {
         .arg("-ldl")
         .output()
         .map_err(|error| format!("g++: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    output.status.success().then_some(program).ok_or(said)
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    output.status.success().then_some(program).ok_or(errors)
 }
 
 /// Compiles files; what is said of those that are refused.
@@ -66,10 +66,10 @@ fn compile(program: &Path, files: &[PathBuf]) -> Result<String, String> {
     let library = library().ok_or("there is no DXC")?;
     let output = Command::new(program).arg(library).args(files).output();
     let output = output.map_err(|error| error.to_string())?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
     match output.status.code() {
-        Some(0 | 1) => Ok(said),
-        other => Err(format!("{other:?}: {said}{}", String::from_utf8_lossy(&output.stderr))),
+        Some(0 | 1) => Ok(messages),
+        other => Err(format!("{other:?}: {messages}{}", String::from_utf8_lossy(&output.stderr))),
     }
 }
 
@@ -97,18 +97,18 @@ pub(super) fn takes() -> Result<(), String> {
     let numbered: Vec<(usize, &Case)> = all.iter().enumerate().collect();
     let files: Vec<(String, PathBuf)> =
         numbered.par_iter().flat_map_iter(|case| write(folder.path(), *case)).collect();
-    let said: Vec<String> = files
+    let messages: Vec<String> = files
         .par_chunks(16)
         .map(|some| {
             let paths: Vec<PathBuf> = some.iter().map(|(_, path)| path.clone()).collect();
             compile(&program, &paths)
         })
         .collect::<Result<_, _>>()?;
-    let said = said.concat();
+    let messages = messages.concat();
     let refused: Vec<String> = files
         .iter()
         .filter_map(|(what, path)| {
-            let (_, why) = said.split_once(&format!("{}: ", path.display()))?;
+            let (_, why) = messages.split_once(&format!("{}: ", path.display()))?;
             let why: String = why.chars().take(400).collect();
             let listed = REFUSED.iter().any(|(shader, says, _)| {
                 what.starts_with(&format!("{shader} ")) && why.contains(says)

@@ -212,8 +212,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     let for_dx12 =
         for_dx12.into_iter().map(|(name, check)| trial(&name, check, dxc::NAME, has_dxc));
     let reasons = || {
-        let said = own_texts().iter().filter_map(reasonless).collect::<Vec<String>>();
-        if said.is_empty() { Ok(()) } else { Err(said.join("\n").into()) }
+        let missing = own_texts().iter().filter_map(reasonless).collect::<Vec<String>>();
+        if missing.is_empty() { Ok(()) } else { Err(missing.join("\n").into()) }
     };
     let reasons = Trial::test("portable::what_is_switched_off_has_its_reason_before_it", reasons);
     forms.chain(validated).chain(for_dx12).chain([reasons]).collect()
@@ -274,15 +274,15 @@ impl Compiled {
     /// Writes every message to a file.
     #[expect(clippy::disallowed_methods, reason = "what a test leaves for whoever reads on")]
     fn keep(&self) {
-        let said = self.verdicts.iter().map(|(number, verdict)| {
+        let verdicts = self.verdicts.iter().map(|(number, verdict)| {
             let Item { shader, part, form, .. } = &self.items[*number];
             serde_json::json!({
                 "shader": shader, "part": part, "form": name(*form), "verdict": verdict,
             })
         });
-        let said: Vec<serde_json::Value> = said.collect();
+        let verdicts: Vec<serde_json::Value> = verdicts.collect();
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("portable.json");
-        std::fs::write(path, serde_json::to_string_pretty(&said).unwrap()).unwrap();
+        std::fs::write(path, serde_json::to_string_pretty(&verdicts).unwrap()).unwrap();
     }
 
     /// What is said of an item that is refused: its errors, and all messages in words.

@@ -80,6 +80,6 @@ fn validate(bytes: &[u8]) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].concat();
-    Err(String::from_utf8_lossy(&said).into_owned())
+    let messages = [output.stdout, output.stderr].concat();
+    Err(String::from_utf8_lossy(&messages).into_owned())
 }

@@ -136,8 +136,8 @@ fn differences() -> Vec<String> {
             if let Some(name) = printed.0.or(printed.1) {
                 there.insert(*code, stem(&name).to_owned());
             }
-            if let Ok(one) = decode(words, 0) {
-                here.insert(*code, stem(&one.mnemonic()).to_owned());
+            if let Ok(instruction) = decode(words, 0) {
+                here.insert(*code, stem(&instruction.mnemonic()).to_owned());
             }
         }
         for code in 0..count {
@@ -160,12 +160,13 @@ fn misprints(codes: &[(u32, &[u32])]) -> (usize, BTreeMap<Vec<u32>, String>) {
     let mut found = BTreeMap::new();
     for wave in [32, 64] {
         let mut mnemonics: BTreeMap<Vec<u32>, String> = BTreeMap::new();
-        for (_, words) in codes.iter().filter(|(of, _)| *of == wave) {
+        for (_, words) in codes.iter().filter(|(waves, _)| *waves == wave) {
             let mut at = 0;
             while at < words.len() {
-                let one = decode(words, at).unwrap();
-                mnemonics.insert(words[at..at + one.length].to_vec(), one.mnemonic());
-                at += one.length;
+                let instruction = decode(words, at).unwrap();
+                mnemonics
+                    .insert(words[at..at + instruction.length].to_vec(), instruction.mnemonic());
+                at += instruction.length;
             }
         }
         let instructions: Vec<Vec<u32>> = mnemonics.keys().cloned().collect();
@@ -226,8 +227,8 @@ pub(super) fn every_instruction_is_printed_alike() {
     // The known misprint, whose words are fixtures of the decoder's own tests: a load into registers of which the
     // last are VCC.
     let known = |words: &Vec<u32>| {
-        let one = decode(words, 0).unwrap();
-        one.mnemonic() == "s_buffer_load_dwordx4" && one.destination == 104
+        let instruction = decode(words, 0).unwrap();
+        instruction.mnemonic() == "s_buffer_load_dwordx4" && instruction.destination == 104
     };
     let unknown: Vec<_> = found.iter().filter(|(words, _)| !known(words)).collect();
     assert!(all > 5_000 && unknown.is_empty(), "{all} instructions; {unknown:#x?}");

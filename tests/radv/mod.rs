@@ -30,7 +30,7 @@ use crate::support::agreement;
 use crate::support::program;
 use crate::support::random_program::Options;
 use crate::support::shaders::{Verdict, verdicts};
-use crate::support::{skipped, trial_needing, trials_of};
+use crate::support::{trial_needing, trials_of};
 
 mod llvm;
 
@@ -135,8 +135,8 @@ fn outputs_are_held_against_the_simulators() {
         let (_folder, (code, stdout, stderr)) = profiled(&[("a.wgsl", &text)], &arguments);
         assert_eq!(code, 0, "{stderr}");
         let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        let said = words.contains("the machine code left in `o` is not, bit for bit,");
-        assert_eq!(said, differs, "{line}: {stdout}");
+        let is_told = words.contains("the machine code left in `o` is not, bit for bit,");
+        assert_eq!(is_told, differs, "{line}: {stdout}");
     }
 }
 
@@ -234,19 +234,20 @@ fn a_profile_says_what_its_machine_code_is_of() {
     let (folder, (code, stdout, stderr)) = profiled(&[("r.wgsl", RAYS)], &arguments);
     assert_eq!(code, 0, "{stderr}");
     let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
-    let said = said_of(&run);
+    let figures = said_of(&run);
     let dispatch = &run.measurements[0].dispatches[0];
     let machine = dispatch.machine_code.as_ref().unwrap();
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     for text in [&stdout, &page] {
         // The card's or the table's line, and the heading of the code.
         for line in text.lines().filter(|line| line.contains("Machine code of main")) {
-            let parts = [&said[0], &said[1], &said[3]];
+            let parts = [&figures[0], &figures[1], &figures[3]];
             assert!(parts.iter().all(|part| line.contains(part.as_str())), "{line}");
             assert!(line.contains("wave64"), "{line}");
         }
-        let of = format!("{}, waves of {}, {}, code {}", said[0], said[2], said[1], said[3]);
-        assert_eq!(text.matches(&of).count(), 1, "{of}");
+        let heading =
+            format!("{}, waves of {}, {}, code {}", figures[0], figures[2], figures[1], figures[3]);
+        assert_eq!(text.matches(&heading).count(), 1, "{heading}");
         assert!(!text.contains("predicated off") && !text.contains("unknown"));
         assert!(!text.contains("nothing was counted"));
         for arm in machine::arm_lines(dispatch) {
@@ -257,7 +258,7 @@ fn a_profile_says_what_its_machine_code_is_of() {
     // Rows of instructions follow a heading with all of it.
     for label in page.match_indices("<details class=\"sass\"><summary>") {
         let summary = page[label.0..].split_once("</summary>").unwrap().0;
-        assert!(summary.contains(&said[1]) && summary.contains(&said[3]), "{summary}");
+        assert!(summary.contains(&figures[1]) && summary.contains(&figures[3]), "{summary}");
     }
     let near: Vec<u32> = machine.near.iter().map(|block| block.line).collect();
     if run.devices[0].driver == MEASURED {
@@ -279,10 +280,10 @@ fn a_profile_says_what_its_machine_code_is_of() {
     let absent = ["subgroup_operations", "active_lanes_mean", "efficiency_ratio", "trust"];
     assert!(absent.iter().all(|name| whole.get(name).is_none()), "{whole}");
     let executed = &whole["executed"];
-    assert_eq!(executed["family"], said[0].as_str());
-    assert_eq!(executed["driver"], said[1].as_str());
+    assert_eq!(executed["family"], figures[0].as_str());
+    assert_eq!(executed["driver"], figures[1].as_str());
     assert_eq!(executed["width"], 64);
-    assert_eq!(executed["code"], json!([said[3]]));
+    assert_eq!(executed["code"], json!([figures[3]]));
     assert!(executed["instructions"].as_u64().unwrap() > 1000, "{executed}");
     // Marks are the simulator's: SARIF has no figure of machine code.
     let sarif = std::fs::read_to_string(folder.path().join("a.sarif")).unwrap();
@@ -335,7 +336,7 @@ fn limits_are_the_simulators() {
     let local = format!(
         "{entry} {{ var a: array<array<u32, 4096>, 256>; a[o[1]][o[2]] = 1u; o[id.x] = a[o[3]][id.x]; }}"
     );
-    let own = format!(
+    let private = format!(
         "var<private> p: array<u32, 268435455>; {entry} {{ p[o[1]] = 1u; o[id.x] = p[id.x]; }}"
     );
     let told = |text: &str, device: &str, options: &[&str]| {
@@ -350,7 +351,7 @@ fn limits_are_the_simulators() {
         let (code, stderr) = told(&spin, device, &["--operations", "300000"]);
         assert!(code == 5 && stderr.contains("--operations raises it"), "{code} {stderr}");
         assert!(stderr.contains("300000"), "{stderr}");
-        for text in [&local, &own] {
+        for text in [&local, &private] {
             let (code, stderr) = told(text, device, &[]);
             let why = "a.wgsl: over 65535 words of variables and values an invocation";
             assert!(code == 2 && stderr.contains(why), "{code} {stderr}");
@@ -390,7 +391,7 @@ fn corpus(runner: &RadvRunner) {
         let text = std::fs::read_to_string(&path).unwrap();
         for (entry_point, verdict) in verdicts(runner, name, &text) {
             let known = |why: &str| {
-                CORPUS_REFUSED.iter().any(|(of, part)| *of == name && why.contains(part))
+                CORPUS_REFUSED.iter().any(|(refused, part)| *refused == name && why.contains(part))
             };
             match verdict {
                 Verdict::Same | Verdict::Close => right += 1,
@@ -545,14 +546,14 @@ fn passes(runner: &RadvRunner) {
             .map(|buffer| (buffer.name.clone(), launch.contents(buffer)))
             .collect();
         let executed = runner.execute(&launch, &mut buffers).unwrap();
-        let [one] = executed.as_slice() else { panic!("{id} has one dispatch") };
-        let valu = one.outcome.total(&one.compiled.code, IssueKind::Valu);
+        let [dispatch] = executed.as_slice() else { panic!("{id} has one dispatch") };
+        let valu = dispatch.outcome.total(&dispatch.compiled.code, IssueKind::Valu);
         // Another version of the compiler emits another loop.
         if runner.device().driver == MEASURED {
             assert_eq!((valu.passes_min, valu.passes_max), (expected, expected), "{id}");
         }
         if id == "five_patterns/branch_by_lane" {
-            let pairs = one.compiled.code.instructions().iter().zip(&one.outcome.counts);
+            let pairs = dispatch.compiled.code.instructions().iter().zip(&dispatch.outcome.counts);
             let fused: Vec<_> = pairs
                 .filter(|(i, counts)| i.row.name == "v_fma_f32" && counts.executions > 0)
                 .collect();
@@ -596,7 +597,7 @@ fn matching(runner: &RadvRunner) {
 /// The code that lanescope brings is what is compiled of today's texts; what differs is listed.
 fn brought_trials() -> Vec<Trial> {
     let rows = brought::embedded().rows();
-    let wanted = brought::wanted().unwrap();
+    let wanted = brought::list_wanted().unwrap();
     let missing = wanted.iter().filter(|(key, _)| !rows.contains_key(*key)).count();
     let left_over = rows.keys().filter(|key| !wanted.contains_key(*key)).count();
     let mut trials = trials_of(&[
@@ -604,16 +605,13 @@ fn brought_trials() -> Vec<Trial> {
         ("radv_record::every_figure_says_what_it_is_of", every_figure_says_what_it_is_of),
         ("radv_record::nvidia_has_the_same_kernels", nvidia_has_the_same_kernels),
     ]);
-    let title = "radv_brought::it_is_of_todays_texts";
-    trials.push(if missing + left_over == 0 {
-        Trial::test(title, || Ok(()))
-    } else {
-        let why = format!(
+    let stale = (missing + left_over > 0).then(|| {
+        format!(
             "{missing} entry points are not brought, {left_over} are of older texts: `lab wavefronts code` renews \
              them"
-        );
-        skipped(title, why)
+        )
     });
+    trials.push(trial_needing("radv_brought::it_is_of_todays_texts", stale, "brought", || ()));
     trials
 }
 
@@ -669,14 +667,14 @@ fn every_figure_says_what_it_is_of() {
         let wave = format!("waves of {}", measurement.subgroup_width.unwrap());
         let of_code = |counter: &&Counter| counter.name != SOURCE_LANES_MEAN;
         for counter in measurement.counters.iter().filter(of_code) {
-            let said = &counter.description;
+            let description = &counter.description;
             let worked = measurement.dispatches.iter().filter(|dispatch| !dispatch.setup);
             let codes = worked.filter_map(|dispatch| dispatch.machine_code.as_ref());
             for hash in codes.map(|code| code.sha256.as_ref().unwrap()) {
-                assert!(said.contains(&hash[..16]), "{kernel}: {said}");
+                assert!(description.contains(&hash[..16]), "{kernel}: {description}");
             }
             let all = [FAMILY, MEASURED, &wave, "code "];
-            assert!(all.iter().all(|part| said.contains(part)), "{kernel}: {said}");
+            assert!(all.iter().all(|part| description.contains(part)), "{kernel}: {description}");
             assert!(!counter.name.contains("cycle") && counter.unit == "1", "{counter:?}");
             executed += 1;
         }
@@ -754,10 +752,10 @@ fn pages_say_what_code_is_of(run: &Run) {
             let executed = device.executed.as_ref().unwrap();
             assert!(page.contains(&executed.code_source()), "{}", profile.kernel);
             for code in device.dispatches.iter().filter_map(|found| found.machine_code.as_ref()) {
-                let of = machine::code_text(code, &device.driver);
-                assert!(of.contains(MEASURED) && of.contains("code "), "{of}");
+                let heading = machine::code_text(code, &device.driver);
+                assert!(heading.contains(MEASURED) && heading.contains("code "), "{heading}");
                 let lines = machine::lines(code);
-                assert!(page.matches(&format!("({of})")).count() >= lines.len(), "{of}");
+                assert!(page.matches(&format!("({heading})")).count() >= lines.len(), "{heading}");
                 shown += lines.len();
             }
         }

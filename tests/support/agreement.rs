@@ -76,7 +76,8 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         texture("picture", TextureFormat::Rgba8Uint, PICTURE, 2, TexelFill::Uniform([0.0, 255.0])),
         texture("sketch", TextureFormat::R32Uint, [SKETCH_ROW, rows], 1, TexelFill::Zero),
     ];
-    let textures = textures.into_iter().filter(|of| source.contains(&format!("{},", of.name)));
+    let textures =
+        textures.into_iter().filter(|texture| source.contains(&format!("{},", texture.name)));
     Launch {
         kernel: format!("random/{seed}"),
         seed,

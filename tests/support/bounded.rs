@@ -25,6 +25,9 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
     /// How long it took.
     pub(crate) took: Duration,
+    /// How long processors worked for it and for its children that ended; how long it took where the system does not
+    /// say.
+    pub(crate) processor: Duration,
     /// The most memory that its own process had, in mebibytes.
     pub(crate) mebibytes: u64,
 }
@@ -72,12 +75,14 @@ pub(crate) fn wait(mut child: Child, limit: Duration) -> Ended {
     };
     let stdout = read(child.stdout.take().map(|pipe| Box::new(pipe) as _));
     let stderr = read(child.stderr.take().map(|pipe| Box::new(pipe) as _));
-    let mut mebibytes = 0;
+    let (mut mebibytes, mut processor) = (0, None);
+    let stat = format!("/proc/{}/stat", child.id());
     let code = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status.code();
         }
         mebibytes = mebibytes.max(memory(&child));
+        processor = processor.max(processor_time(&stat, 4));
         if start.elapsed() > limit {
             child.kill().unwrap();
             child.wait().unwrap();
@@ -87,7 +92,19 @@ pub(crate) fn wait(mut child: Child, limit: Duration) -> Ended {
     };
     let took = start.elapsed();
     let (stdout, stderr) = (stdout.join().unwrap(), stderr.join().unwrap());
-    Ended { code, stdout, stderr, took, mebibytes }
+    Ended { code, stdout, stderr, took, processor: processor.unwrap_or(took), mebibytes }
+}
+
+/// How long processors worked for a process or a thread, whose file of `/proc` is given, so far: the first two figures
+/// are its own, two more those of the process's children that ended. `None` where the system does not say.
+pub(crate) fn processor_time(stat: &str, figures: usize) -> Option<Duration> {
+    let text = std::fs::read_to_string(stat).ok()?;
+    // Before stands a name, which may hold anything.
+    let (_, rest) = text.rsplit_once(')')?;
+    let ticks = rest.split_whitespace().skip(11).take(figures).map(|word| word.parse::<u64>().ok());
+    let ticks: u64 = ticks.sum::<Option<u64>>()?;
+    // A tick is a hundredth of a second in every kernel that this runs on.
+    Some(Duration::from_millis(10 * ticks))
 }
 
 /// The most memory that a process had so far, in mebibytes; 0 where the system does not say.

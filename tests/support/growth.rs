@@ -129,6 +129,12 @@ fn chain(n: usize) -> String {
     format!("{OUTPUT}{all}{MAIN}o[id.x] = f{}(id.x);\n}}", n.max(1) - 1)
 }
 
+/// The least and the largest sizes of launch files and records; a record of so many bins is refused.
+pub(crate) const PARAMETERS: [usize; 2] = [64, 1024];
+pub(crate) const DISPATCHES: [usize; 2] = [128, 4096];
+pub(crate) const MEASUREMENTS: [usize; 2] = [125, 4000];
+pub(crate) const BINS: [usize; 2] = [6250, 100_000];
+
 /// A shader for launch files.
 pub(crate) const LAUNCHED: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
 override K: u32 = 1;
@@ -154,8 +160,8 @@ pub(crate) fn parameters(n: usize) -> String {
 
 /// A launch file with so many dispatches.
 pub(crate) fn dispatches(n: usize) -> String {
-    let one = "[[dispatches]]\nentry_point = \"main\"\nworkgroups = 1\n";
-    format!("[[buffers]]\nname = \"o\"\ntype = \"u32\"\nelements = 64\n{}", one.repeat(n))
+    let single = "[[dispatches]]\nentry_point = \"main\"\nworkgroups = 1\n";
+    format!("[[buffers]]\nname = \"o\"\ntype = \"u32\"\nelements = 64\n{}", single.repeat(n))
 }
 
 /// A record whose measurements are those of another, so many in all, each of another parameter.
@@ -163,9 +169,9 @@ pub(crate) fn measurements(good: &Value, n: usize) -> Value {
     let mut run = good.clone();
     let some = good["measurements"].as_array().unwrap();
     let all = (0..n).map(|i| {
-        let mut one = some[i % some.len()].clone();
-        one["parameters"]["n"] = json!(1000 + i / some.len());
-        one
+        let mut measurement = some[i % some.len()].clone();
+        measurement["parameters"]["n"] = json!(1000 + i / some.len());
+        measurement
     });
     run["measurements"] = all.collect();
     run

@@ -670,8 +670,8 @@ fn damage(any: &mut Any, run: &mut Value) {
     let Some(found) = run.pointer_mut(&at) else { return };
     match (any.below(6), found) {
         (0, Value::Array(list)) if !list.is_empty() => {
-            let one = list[any.below(list.len())].clone();
-            list.extend(std::iter::repeat_n(one, any.size(8)));
+            let item = list[any.below(list.len())].clone();
+            list.extend(std::iter::repeat_n(item, any.size(8)));
         }
         (1, Value::Array(list)) if !list.is_empty() => {
             list.remove(any.below(list.len()));

@@ -63,7 +63,7 @@ pub(crate) fn trial_needing<E: Ending>(
 
 /// A trial that is listed as ignored, with the reason in its name. Asked to run all the same, by `--include-ignored`, it
 /// is ignored again: it never reads as passed.
-pub(crate) fn skipped(title: impl Into<String>, why: String) -> Trial {
+fn skipped(title: impl Into<String>, why: String) -> Trial {
     let title = format!("{} (skipped: {why})", title.into());
     Trial::ignorable_test(title, move || Ok(Completion::ignored_with(why))).with_ignored_flag(true)
 }

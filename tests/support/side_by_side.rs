@@ -129,7 +129,8 @@ fn find_cut_off(program: &Program, counted: &Counted, limit: Option<u64>) -> Vec
         _ => counts.iter().map(|count| count.executions.0).collect(),
     };
     let dispatch = counted.dispatches.first();
-    let sizes = dispatch.and_then(|of| of.workgroups).map(|of| (of, program.workgroup_size()));
+    let workgroups = dispatch.and_then(|dispatch| dispatch.workgroups);
+    let sizes = workgroups.map(|workgroups| (workgroups, program.workgroup_size()));
     let of_all = |(groups, size): ([u32; 3], [u32; 3])| {
         groups.into_iter().chain(size).map(u64::from).product()
     };
@@ -138,8 +139,8 @@ fn find_cut_off(program: &Program, counted: &Counted, limit: Option<u64>) -> Vec
         lanes: &lanes,
         invocations: sizes.map(of_all),
         limit,
-        iterations_max: dispatch.and_then(|of| of.iterations_max),
-        incomplete: dispatch.is_some_and(|of| of.incomplete),
+        iterations_max: dispatch.and_then(|dispatch| dispatch.iterations_max),
+        incomplete: dispatch.is_some_and(|dispatch| dispatch.incomplete),
     };
     let cut = loops::cut_off(program, &counts);
     cut.certain.into_iter().chain(cut.possible).collect()

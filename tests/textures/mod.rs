@@ -356,11 +356,12 @@ pub(crate) fn random_reads_agree(driver: &Driver) {
                 wrong.push(format!("program {seed}, block {block}: counts differ\n{text}"));
             }
         }
-        let (one, other) = (&expected.outputs_shown["out"], &found.outputs_shown["out"]);
-        assert_eq!(one.len(), 12 * 256);
-        values += one.len();
-        exact += one.iter().zip(other).filter(|(a, b)| a == b).count();
-        let far: Vec<String> = one
+        let (expected_values, other) =
+            (&expected.outputs_shown["out"], &found.outputs_shown["out"]);
+        assert_eq!(expected_values.len(), 12 * 256);
+        values += expected_values.len();
+        exact += expected_values.iter().zip(other).filter(|(a, b)| a == b).count();
+        let far: Vec<String> = expected_values
             .iter()
             .zip(other)
             .enumerate()

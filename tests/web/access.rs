@@ -53,7 +53,7 @@ pub(super) fn keys_and_targets() -> Result<(), String> {
         "[...document.querySelectorAll('tbody tr:first-child td')].map((one) => [one.dataset.label, getComputedStyle(one, '::before').content.includes(one.dataset.label)])",
     )?;
     let names = names.as_array().map_or(&[][..], Vec::as_slice);
-    let named = names.len() == 8 && names.iter().all(|one| one[1] == true);
+    let named = names.len() == 8 && names.iter().all(|name| name[1] == true);
     hold(named, &format!("columns: {names:?}"), "")?;
     let live = browser.value("document.querySelectorAll('[aria-live=polite]').length")?;
     hold(live == 2, "what is going on is not announced", "")

@@ -180,9 +180,9 @@ pub(super) fn widths() -> Result<(), String> {
     hold(fixed, &format!("{:?}", ids(&run)), &shown)?;
     let equal = browser.value("[all_blocks(4).total > 100, all_blocks(4).different.length]")?;
     hold(equal == json!([true, 0]), &format!("counts at the fixed width: {equal}"), &shown)?;
-    let known = run.measurements.iter().all(|one| {
-        one.subgroup_width.map(Width::lanes) == Some(LANES)
-            && !flag::has(&one.flags, &Tag::WidthNotKnownWhenTimed)
+    let known = run.measurements.iter().all(|measurement| {
+        measurement.subgroup_width.map(Width::lanes) == Some(LANES)
+            && !flag::has(&measurement.flags, &Tag::WidthNotKnownWhenTimed)
     });
     hold(known, "the record does not have the fixed width", &shown)?;
     // A browser that takes the text and runs another width.
@@ -231,7 +231,8 @@ pub(super) fn catalogue_whole() -> Result<(), String> {
     let shown = browser.text("document.body.innerText")?;
     let run = record(&mut browser)?;
     let left_out = page.left_out.len();
-    let there: BTreeSet<&str> = run.measurements.iter().map(|one| one.kernel.as_str()).collect();
+    let there: BTreeSet<&str> =
+        run.measurements.iter().map(|measurement| measurement.kernel.as_str()).collect();
     let portable = catalogue().kernels().count();
     hold(
         there.len() + left_out >= portable,
@@ -267,7 +268,7 @@ pub(super) fn catalogue_whole() -> Result<(), String> {
         }
     }
     // JavaScript writes 1.0 as 1; a record of the page has the parameters that this program's have.
-    let real = run.measurements.iter().flat_map(|one| one.parameters.values());
+    let real = run.measurements.iter().flat_map(|measurement| measurement.parameters.values());
     let whole = real.filter(|value| matches!(value, Parameter::Real(real) if real.fract() == 0.0));
     hold(whole.count() > 0, "no real parameter is a whole number", "")?;
     hold(failed.is_empty(), &format!("refused or failed: {failed:#?}"), &shown)?;
@@ -423,35 +424,35 @@ pub(super) fn noise() -> Result<(), String> {
     };
     let firm = json!([2.0, 2.01, 1.99, 2.0, 2.02, 1.98, 2.0, 2.01, 2.0]);
     let told = show_times(&mut browser, &steady, &firm)?;
-    has(&told, 0, "2.00 (")?;
+    has(&told, 0, "2.000× (")?;
     lacks(&told, 0, "told apart")?;
     lacks(&told, 0, "noisy")?;
-    has(&told, 1, "branch_by_lane, sealed takes 2.00 times its baseline's time (95 % interval: ")?;
+    has(&told, 1, "branch_by_lane, sealed takes 2.000× its baseline's time (95 % interval: ")?;
     lacks(&told, 1, "noisy")?;
     has(&told, 2, "Time of uniform, sealed in 9 rounds")?;
-    has(&told, 2, "lowest −3 %, highest +8 %.")?;
+    has(&told, 2, "lowest −3.0 %, highest +8.0 %.")?;
     has(&told, 3, "time against the first round")?;
     has(&told, 3, "rounds 1 to 9")?;
     hold(told[4] == 2, "an interval is not drawn", &told.to_string())?;
     let unsure = json!([1.38, 0.9, 1.5, 0.95, 1.4, 0.97, 1.6, 1.38, 0.9]);
     let told = show_times(&mut browser, &steady, &unsure)?;
-    has(&told, 0, "1.38 (0.9")?;
+    has(&told, 0, "1.380× (0.9")?;
     has(&told, 0, "), not told apart from 1, noisy")?;
     has(
         &told,
         1,
-        "The time of branch_by_lane, sealed is not told apart from its baseline's: 1.38 ",
+        "The time of branch_by_lane, sealed is not told apart from its baseline's: 1.380× (",
     )?;
     has(&told, 1, "These times are noisy.")?;
     lacks(&told, 1, " takes ")?;
     // Few rounds are noise, too, and a link keeps all of it.
     let told = show_times(&mut browser, &json!([100, 100, 100]), &json!([2.0, 2.0, 2.0]))?;
-    has(&told, 0, "2.00 (2.00 to 2.00), noisy")?;
+    has(&told, 0, "2.000× (2.000× to 2.000×), noisy")?;
     let fragment = browser.text("to_link(state, $('page').textContent)")?;
     browser.show(&untimed, &format!("#{fragment}"))?;
     browser.wait_for("state.opened", RUN_MAX)?;
     let opened = browser.text("$('tables').innerText + $('sentences').innerText")?;
-    let kept = opened.contains("2.00 (2.00 to 2.00), noisy") && opened.contains("are noisy.");
+    let kept = opened.contains("2.000× (2.000× to 2.000×), noisy") && opened.contains("are noisy.");
     hold(kept, "a link leaves out what is not firm", &opened)
 }
 
@@ -543,8 +544,9 @@ pub(super) fn lost() -> Result<(), String> {
     measure(&mut browser, &with_worker(&usual.html, "", &large))?;
     let shown = browser.text("document.body.innerText")?;
     let run = record(&mut browser)?;
-    let counted = run.measurements.iter().all(|one| one.status == Status::Ok);
-    let kernels: BTreeSet<&str> = run.measurements.iter().map(|one| one.kernel.as_str()).collect();
+    let counted = run.measurements.iter().all(|measurement| measurement.status == Status::Ok);
+    let kernels: BTreeSet<&str> =
+        run.measurements.iter().map(|measurement| measurement.kernel.as_str()).collect();
     let all = kernels.len() == web::usual(catalogue()).len();
     hold(counted && all, &format!("{} kernels", kernels.len()), &shown)?;
     hold(shown.contains("and so is all that follows"), "no sentence", &shown)?;
@@ -552,7 +554,7 @@ pub(super) fn lost() -> Result<(), String> {
     let shown = browser.text("document.body.innerText")?;
     hold(shown.contains("It ended early: the device was lost"), "no sentence", &shown)?;
     let run = record(&mut browser)?;
-    let failed = run.measurements.iter().all(|one| one.status == Status::Failed);
+    let failed = run.measurements.iter().all(|measurement| measurement.status == Status::Failed);
     hold(failed && !run.measurements.is_empty(), "no record of what failed", &shown)?;
     // The browser gives no device after the first was lost.
     let gone = lost_if("number === 5");

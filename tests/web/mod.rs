@@ -22,7 +22,8 @@ use lanescope::kernel::{Catalogue, DeviceClass, Kernel};
 use lanescope::record::{DeviceKind, Measurement, Method, Output, Run, Status, Tag, Trust, flag};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::{CountRequest, Runner};
-use lanescope::units::Width;
+use lanescope::units::text::{percent, ratio};
+use lanescope::units::{Ratio, Width};
 use lanescope::{store, web};
 use libtest_mimic::Trial;
 
@@ -150,25 +151,33 @@ fn whole() -> Result<(), String> {
 
 /// The page answers its own question with the record's figures, in words that it explains.
 fn answer(run: &Run, browser: &mut Browser) -> Result<(), String> {
-    let patterns = run.measurements.iter().filter(|one| one.kernel.starts_with("five_patterns/"));
+    let patterns = run
+        .measurements
+        .iter()
+        .filter(|measurement| measurement.kernel.starts_with("five_patterns/"));
     // Of the sizes of a launch the first is what was counted; a larger one was timed.
     let shares: BTreeMap<String, f64> = patterns
         .rev()
-        .map(|one| {
-            let key = format!("{} {:?}", one.kernel, one.parameters.get("form"));
-            (key, 1.0 - one.active_lanes_mean.unwrap_or_default() / f64::from(LANES))
+        .map(|measurement| {
+            let key = format!("{} {:?}", measurement.kernel, measurement.parameters.get("form"));
+            (key, 1.0 - measurement.active_lanes_mean.unwrap_or_default() / f64::from(LANES))
         })
         .collect();
     let mean = shares.values().sum::<f64>() / shares.len() as f64;
     let (most, share) = shares.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
     let most = most.split(' ').next().unwrap();
+    // Of forms that are the same to a percent the page shows the first, which is sealed.
+    let is_sealed = |key: &str| key.split(' ').next() == Some(most) && key.contains("sealed");
+    let share = shares.iter().find(|(key, _)| is_sealed(key)).map_or(*share, |(_, share)| *share);
     let three = browser.text("String($('sentences').children.length)")?;
     hold(three == "3", "the answer has three sentences", &three)?;
     let told = browser.text("$('sentences').innerText + $('runs').innerText")?;
     let operations = |kernel: &str| {
-        let is_it = |one: &&Measurement| {
-            let form = one.parameters.get("form").map(ToString::to_string);
-            one.kernel == kernel && form.as_deref() == Some("sealed") && one.time.is_some()
+        let is_it = |measurement: &&Measurement| {
+            let form = measurement.parameters.get("form").map(ToString::to_string);
+            measurement.kernel == kernel
+                && form.as_deref() == Some("sealed")
+                && measurement.time.is_some()
         };
         let timed = run.measurements.iter().find(is_it);
         let timed = timed.ok_or_else(|| format!("{kernel} was not timed"))?;
@@ -176,14 +185,14 @@ fn answer(run: &Run, browser: &mut Browser) -> Result<(), String> {
     };
     let predicted = operations(most)? / operations("five_patterns/uniform")?;
     let expected = [
-        format!("Of {LANES} lanes a subgroup, {:.0} % wait on average over 5 ", mean * 100.0),
-        format!("; most wait in {most}, sealed: {:.0} %.", share * 100.0),
+        format!("Of {LANES} lanes a subgroup, {} wait on average over 5 ", percent(Ratio(mean))),
+        format!("; most wait in {most}, sealed: {}.", percent(Ratio(share))),
         format!(
             "runs subgroups of {LANES} lanes: a kernel measured it. The browser reports 4 too."
         ),
         format!("{most}, sealed takes "),
-        " times its baseline's time (95 % interval: ".to_owned(),
-        format!("; counts predict {predicted:.2}."),
+        "× its baseline's time (95 % interval: ".to_owned(),
+        format!("; counts predict {}×.", ratio(predicted)),
     ];
     for words in expected {
         hold(told.contains(&words), &format!("{words:?} is not there"), &told)?;

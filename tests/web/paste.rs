@@ -179,9 +179,9 @@ pub(super) fn native_figures() -> Result<(), String> {
     let wrong = "@compute @workgroup_size(64) fn main() { let a = b; }";
     fill(&mut browser, wrong, &[32], "")?;
     let shown = press(&mut browser, "run")?;
-    let said = Parsed::new("shader.wgsl", wrong).map(|_| ()).unwrap_err().to_string();
+    let expected = Parsed::new("shader.wgsl", wrong).map(|_| ()).unwrap_err().to_string();
     let trouble = browser.text("$('trouble').textContent")?;
-    hold(trouble == said, &format!("the diagnostic is not naga's own: {said}"), &shown)
+    hold(trouble == expected, &format!("the diagnostic is not naga's own: {expected}"), &shown)
 }
 
 /// Within two seconds the lines are there; they are those of `profile`'s page, with advice; nothing was asked
@@ -452,7 +452,7 @@ pub(super) fn for_everybody() -> Result<(), String> {
              .map((one) => getComputedStyle(one, '::before').content.length > 3)",
         )?;
         let named = named.as_array().map_or(&[][..], Vec::as_slice);
-        let all = named.iter().all(|one| *one == true) && counted == (named.len() > 20);
+        let all = named.iter().all(|is_named| *is_named == true) && counted == (named.len() > 20);
         hold(all, &format!("counted: {counted}: {} cells have names", named.len()), "")?;
         for scheme in ["light", "dark"] {
             let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});

@@ -12,7 +12,6 @@
 //!   out, a second one their ranks, and each invocation loads its number ([`Edited::own_line`]); a block `wgsl key` has
 //!   functions for the expression.
 //! - `with:`, or `with groups FORMULA:`, and a second shader: the edit as text.
-//! - A block `wgsl split`: the shader with its loop's body split, where the first card says so and `key` is an order.
 //! - A block `toml`: a part of a launch file, for data.
 
 use std::collections::BTreeMap;
@@ -52,7 +51,6 @@ pub(crate) struct Case {
     n: u64,
     groups: Option<String>,
     edit: Edit,
-    split: Option<String>,
 }
 
 /// How a shader is edited.
@@ -107,10 +105,10 @@ fn case(section: &str, shader: &dyn Fn(&str) -> Option<String>) -> Case {
         }
     }
     let value = |key: &str| lines.iter().find_map(|line| line.strip_prefix(key)).map(str::trim);
-    let of = |kind: &'static str| {
+    let texts_of = |kind: &'static str| {
         blocks.iter().filter(move |(known, _)| known == kind).map(|(_, text)| text.clone())
     };
-    let mut texts = of("wgsl");
+    let mut texts = texts_of("wgsl");
     let source = shader(name).or_else(|| texts.next());
     let source = source.unwrap_or_else(|| panic!("{name} has no shader"));
     let cause = value("cause: ").unwrap_or_else(|| panic!("{name} has no cause"));
@@ -121,7 +119,7 @@ fn case(section: &str, shader: &dyn Fn(&str) -> Option<String>) -> Case {
     let edit = match value("key: ") {
         Some(expression) => Edit::Key {
             expression: expression.trim_matches('`').to_owned(),
-            functions: of("wgsl key").collect(),
+            functions: texts_of("wgsl key").collect(),
         },
         None => Edit::Text {
             source: texts.next().unwrap_or_else(|| source.clone()),
@@ -133,11 +131,10 @@ fn case(section: &str, shader: &dyn Fn(&str) -> Option<String>) -> Case {
         rule: rule.to_owned(),
         line,
         source,
-        data: of("toml").collect(),
+        data: texts_of("toml").collect(),
         n: value("n: ").map_or(ELEMENTS, |n| n.parse().unwrap_or(ELEMENTS)),
         groups: value("groups: ").map(str::to_owned),
         edit,
-        split: of("wgsl split").next(),
     }
 }
 
@@ -156,7 +153,8 @@ impl Case {
         let edited = self.edited(&launch);
         let after = profile(&edited.launch, width);
         let after = &profiles(&after).remove(0).devices[0];
-        let verified = verify(&launch, width, Budget::Everything).unwrap_or_default();
+        let verified = verify(&launch, width, Budget::Everything);
+        let verified = verified.unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let check = |kept: &fn(&Trial) -> bool| {
             let mut what_if = trials.clone();
             what_if.trials.retain(kept);
@@ -164,6 +162,19 @@ impl Case {
             self.checked(&profiles(&run).remove(0), (after, edited.own_line), &verified)
         };
         kept.iter().map(check).collect()
+    }
+
+    /// What trials of the shader say, beside what edits save.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::check`].
+    #[allow(dead_code, reason = "a test asks for it, and `lab worth` does not")]
+    pub(crate) fn verify(&self, width: Width) -> Vec<Verified> {
+        let launch =
+            self.launch(&self.source, &self.data, &dispatch("main", self.groups.as_deref()));
+        let verified = verify(&launch, width, Budget::Everything);
+        verified.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
     /// The first card of a profile beside what edits save.
@@ -181,27 +192,30 @@ impl Case {
         };
         let first = Some((card.rule, card.line));
         let hand = |saved: i64| (card.rule.name() == self.rule).then_some(saved);
-        if let Some((said, (saved, all))) = figures(card, before, after) {
-            return Checked { first, said, saved: hand(saved), by_hand: saved, before: all };
+        if let Some((foretold, (saved, all))) = figures(card, before, after) {
+            return Checked {
+                first,
+                said: foretold,
+                saved: hand(saved),
+                by_hand: saved,
+                before: all,
+            };
         }
-        let own = verified.iter().find(|verified| {
+        let tried = verified.iter().find(|verified| {
             let trial = &verified.trial;
             (Rule::from(trial.change), trial.line) == (card.rule, card.line)
                 && u128::try_from(verified.said) == Ok(card.saved_alone)
         });
-        let own =
-            own.and_then(|verified| verified.saved).and_then(|saved| i64::try_from(saved).ok());
-        let own = match &self.split {
-            Some(source) if card.rule == Rule::SplitLoopBody => {
-                let launch =
-                    self.launch(source, &self.data, &dispatch("main", self.groups.as_deref()));
-                let split = profiles(&profile(&launch, card.width)).remove(0);
-                Some(saved_operations(before, &split.devices[0], None).0)
-            }
-            _ => own,
-        };
-        let said = u64::try_from(card.saved_alone).unwrap_or(u64::MAX);
-        Checked { first, said, saved: own.or_else(|| hand(by_hand)), by_hand, before: all }
+        let saved =
+            tried.and_then(|verified| verified.saved).and_then(|saved| i64::try_from(saved).ok());
+        let foretold = u64::try_from(card.saved_alone).unwrap_or(u64::MAX);
+        Checked {
+            first,
+            said: foretold,
+            saved: saved.or_else(|| hand(by_hand)),
+            by_hand,
+            before: all,
+        }
     }
 
     fn launch(&self, source: &str, data: &str, dispatches: &str) -> Launch {
@@ -235,8 +249,8 @@ impl Case {
                 let ordered = ordered(&self.source, expression, functions, launch);
                 let data = format!("{}\n{}", self.data, ordered.data);
                 // The edit asks for `y`, by which a launch without workgroups would be given rows.
-                let own = dispatch("main", Some(&ordered.workgroups));
-                let dispatches = format!("{}{own}", ordered.dispatches);
+                let ordering = dispatch("main", Some(&ordered.workgroups));
+                let dispatches = format!("{}{ordering}", ordered.dispatches);
                 let launch = self.launch(&ordered.source, &data, &dispatches);
                 Edited { launch, own_line: Some(ordered.own_line) }
             }
@@ -322,7 +336,7 @@ fn ordered_by_rank(@builtin(global_invocation_id) place: vec3u) {{
 }}
 "
     );
-    let own = format!("    let id = ordered_id(ordered_places[{place}]);\n");
+    let line = format!("    let id = ordered_id(ordered_places[{place}]);\n");
     let buffer = |name: &str| {
         format!(
             "\n[[buffers]]\nname = \"{name}\"\ntype = \"u32\"\nelements = {count}\nfill = \"zero\"\n"
@@ -331,7 +345,7 @@ fn ordered_by_rank(@builtin(global_invocation_id) place: vec3u) {{
     let groups = count.div_ceil(64).to_string();
     let pass = |name: &str| format!("{}setup = true\n", dispatch(name, Some(&groups)));
     Ordered {
-        source: format!("{before}{own}{body}{passes}"),
+        source: format!("{before}{line}{body}{passes}"),
         data: format!("{}{}", buffer("ordered_keys"), buffer("ordered_places")),
         dispatches: format!("{}{}", pass("ordered_by_key"), pass("ordered_by_rank")),
         workgroups: format!("{columns}, {rows}, {layers}"),
@@ -389,8 +403,8 @@ fn operations(dispatches: &[Dispatch], own_line: Option<u32>) -> u64 {
     let blocks = dispatches.iter().filter(|dispatch| !dispatch.setup).flat_map(|d| &d.blocks);
     let counted = |block: &lanescope::record::Block| {
         let called = block.flow.as_ref().is_some_and(|flow| flow.function == "ordered_id");
-        let own = own_line.and_then(|line| block.lines.get(&line)).copied().unwrap_or(0);
-        if called { 0 } else { (block.operations - own) * block.executions.0 }
+        let added = own_line.and_then(|line| block.lines.get(&line)).copied().unwrap_or(0);
+        if called { 0 } else { (block.operations - added) * block.executions.0 }
     };
     blocks.map(counted).sum()
 }
@@ -405,10 +419,10 @@ fn figures(
     if card.rule == Rule::WaitAtBarrier {
         let at =
             |view: &MemoryView| view.waits.iter().map(|wait| wait.waited_operations).sum::<u64>();
-        let said = then.waits.iter().find(|wait| wait.line == card.line)?.waited_operations;
-        let others = at(&then) - said;
+        let waited = then.waits.iter().find(|wait| wait.line == card.line)?.waited_operations;
+        let others = at(&then) - waited;
         let saved = i64::try_from(at(&then) - others).ok()? - i64::try_from(at(&now)).ok()?;
-        return Some((said, (saved, at(&then))));
+        return Some((waited, (saved, at(&then))));
     }
     let kind: fn(&lanescope::analyze::MemoryRow) -> Option<Over> = match card.rule {
         Rule::ScatteredAccess => |row| row.sectors,
@@ -417,13 +431,13 @@ fn figures(
         _ => return None,
     };
     let here = then.rows.iter().filter(|row| row.line == card.line).filter_map(kind);
-    let said: u64 = here.map(|over| over.excess).sum();
-    let sum = |view: &MemoryView, of: fn(Over) -> u64| {
-        view.rows.iter().filter_map(kind).map(of).sum::<u64>()
+    let excess_said: u64 = here.map(|over| over.excess).sum();
+    let sum = |view: &MemoryView, figure: fn(Over) -> u64| {
+        view.rows.iter().filter_map(kind).map(figure).sum::<u64>()
     };
     // What an edit takes besides is none of what the card says is too much.
     let excess = |view: &MemoryView| i64::try_from(sum(view, |over| over.excess)).ok();
-    Some((said, (excess(&then)? - excess(&now)?, sum(&then, |over| over.taken))))
+    Some((excess_said, (excess(&then)? - excess(&now)?, sum(&then, |over| over.taken))))
 }
 
 impl Checked {

@@ -2,8 +2,8 @@
 //!
 //! Input: a launch. Output: for each trial that saves enough for a card, what it says and what an ordinary
 //! profile of the edited shader saves ([`Verified`]). The edit loads the number of each invocation from a buffer
-//! and works its built-in values out from it; of a body that is split there is no such edit, and only what
-//! every lane executed is compared.
+//! and works its built-in values out from it. A body that is split at a branch is edited by hand, where `corpus.md` has
+//! the text; else only what every lane executed is compared.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use lanescope::record::{BlockTotals, Change, Dispatch, Method, Trial};
 use lanescope::run::measure::{Results, measurement};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::what_if::{Budget, try_changes_showing};
-use lanescope::run::{CountRequest, Runner as _};
+use lanescope::run::{CountRequest, RunError, Runner as _};
 use lanescope::simulate::Arrangement;
 use lanescope::units::Width;
 
@@ -38,21 +38,32 @@ impl Verified {
     }
 }
 
+/// Shaders whose loops are split by hand, each behind a fence with its name and the branch's line.
+const SPLIT: &str = include_str!("corpus.md");
+
 /// What a trial was, as it is shown.
 type Shown = (Trial, Option<(Vec<u64>, u32)>);
 
-/// Tries all changes of a launch within a budget, and makes the edits of those that save enough. Nothing
-/// where the launch is too large for the budget.
+/// Tries all changes of a launch within a budget, and makes the edits of those that save enough.
+///
+/// # Errors
+///
+/// As [`try_changes_showing`]: of a launch that is too large for the budget it is
+/// [`Unsupported`](lanescope::record::RunErrorKind::Unsupported).
 ///
 /// # Panics
 ///
-/// Where the simulator refuses the launch or an edit.
-pub(crate) fn verify(launch: &Launch, width: Width, budget: Budget) -> Option<Vec<Verified>> {
+/// Where the simulator counts the launch in trials and not as it is, or refuses an edit.
+pub(crate) fn verify(
+    launch: &Launch,
+    width: Width,
+    budget: Budget,
+) -> Result<Vec<Verified>, RunError> {
     let mut shown: Vec<Shown> = Vec::new();
     let mut show = |trial: &Trial, arrangement: Option<&Arrangement>| {
         shown.push((trial.clone(), arrangement.map(|a| (a.order().to_vec(), a.workgroup()))));
     };
-    let what_if = try_changes_showing(launch, width, STEPS_MAX, budget, &mut show).ok()?;
+    let what_if = try_changes_showing(launch, width, STEPS_MAX, budget, &mut show)?;
     let plain = count(launch, width);
     let mut verified = Vec::new();
     for (trial, order) in shown {
@@ -60,27 +71,42 @@ pub(crate) fn verify(launch: &Launch, width: Width, budget: Budget) -> Option<Ve
         let (Some(after), before) = (&trial.after, &what_if.before[number]) else { continue };
         let dispatch = &plain.dispatches[number];
         let all = operations(dispatch, before);
-        let said = all - operations(dispatch, after) - i128::from(trial.added_operations);
-        if said * 100 < all || said == 0 {
+        let claimed = all - operations(dispatch, after) - i128::from(trial.added_operations);
+        if claimed * 100 < all || claimed == 0 {
             continue;
         }
         let lanes = |counts: &[BlockTotals]| counts.iter().map(|c| c.lanes.0).collect::<Vec<_>>();
         let fewer = matches!(trial.change, Change::FewerWorkgroups { .. });
         let mut same = fewer || lanes(before) == lanes(after);
-        let edited = order.and_then(|(order, size)| edit(launch, number, &order, size));
+        let edited = match order {
+            Some((order, size)) => edit(launch, number, &order, size)
+                .map(|(edited, own_line)| (edited, Some(own_line))),
+            None if trial.change == Change::SplitLoopBody => {
+                let source = split_by_hand(&launch.kernel, trial.line);
+                source.map(|source| (Launch { source, ..launch.clone() }, None))
+            }
+            None => None,
+        };
         let saved = edited.map(|(edited, own_line)| {
             let counted = count(&edited, width);
             let blocks = &counted.dispatches[number].blocks;
             let rest = blocks.iter().map(|block| {
-                let own = block.lines.get(&own_line).copied().unwrap_or(0);
-                i128::from(block.operations - own) * i128::from(block.executions.0)
+                let added = own_line.and_then(|line: u32| block.lines.get(&line)).copied();
+                let added = added.unwrap_or(0);
+                i128::from(block.operations - added) * i128::from(block.executions.0)
             });
             same &= counted.outputs == plain.outputs;
             all - rest.sum::<i128>()
         });
-        verified.push(Verified { trial, said, saved, same });
+        verified.push(Verified { trial, said: claimed, saved, same });
     }
-    Some(verified)
+    Ok(verified)
+}
+
+/// A shader with the body of its loop split at the branch of a line.
+fn split_by_hand(kernel: &str, line: u32) -> Option<String> {
+    let (_, rest) = SPLIT.split_once(&format!("\n```wgsl split {kernel} {line}\n"))?;
+    rest.split_once("```").map(|(source, _)| source.to_owned())
 }
 
 /// Counts of a launch.
@@ -125,15 +151,15 @@ fn edit(launch: &Launch, number: usize, order: &[u64], size: u32) -> Option<(Lau
     let mut values = String::new();
     for argument in split(&source[open..close]) {
         let (builtin, name) = builtin(argument)?;
-        let of = |value: &str| format!("let {name} = {value}; ");
+        let binding = |value: &str| format!("let {name} = {value}; ");
         values += &match builtin {
-            "global_invocation_id" => of("ordered_group * ordered_size + ordered_local"),
-            "local_invocation_id" => of("ordered_local"),
-            "local_invocation_index" => of("ordered_index"),
-            "workgroup_id" => of("ordered_group"),
+            "global_invocation_id" => binding("ordered_group * ordered_size + ordered_local"),
+            "local_invocation_id" => binding("ordered_local"),
+            "local_invocation_index" => binding("ordered_index"),
+            "workgroup_id" => binding("ordered_group"),
             "num_workgroups" => {
                 let [x, y, z] = grid;
-                of(&format!("vec3u({x}u, {y}u, {z}u)"))
+                binding(&format!("vec3u({x}u, {y}u, {z}u)"))
             }
             _ => {
                 kept.push(argument.trim());
@@ -153,7 +179,7 @@ fn edit(launch: &Launch, number: usize, order: &[u64], size: u32) -> Option<(Lau
     let groups = u32::try_from(order.len()).ok()?.div_ceil(size);
     let folded = if groups > 65_535 { return None } else { [groups, 1, 1] };
     let place = format!("ordered_w.x * {size}u + ordered_l");
-    let own = format!(
+    let line = format!(
         "if {place} >= {count}u {{ return; }} let ordered_i = ordered_numbers[{place}]; \
          let ordered_size = vec3u({x}u, {y}u, {z}u); let ordered_index = ordered_i % {all}u; \
          let ordered_g = ordered_i / {all}u; \
@@ -169,12 +195,12 @@ fn edit(launch: &Launch, number: usize, order: &[u64], size: u32) -> Option<(Lau
         arguments.concat().join(", ")
     );
     // The guard is left out where all lanes have a number: in front of a barrier it must be.
-    let own = match u64::from(groups) * u64::from(size) == order.len() as u64 {
-        true => own.split_once("} ").map_or_else(|| own.clone(), |(_, rest)| rest.to_owned()),
-        false => own,
+    let line = match u64::from(groups) * u64::from(size) == order.len() as u64 {
+        true => line.split_once("} ").map_or_else(|| line.clone(), |(_, rest)| rest.to_owned()),
+        false => line,
     };
     let own_line = u32::try_from(head.lines().count() + 1).ok()?;
-    let text = format!("{head}\n{own}\n{}\n", &source[body..end]);
+    let text = format!("{head}\n{line}\n{}\n", &source[body..end]);
     let mut edited = launch.clone();
     edited.source = text;
     edited.buffers.push(Buffer {

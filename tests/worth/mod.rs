@@ -7,8 +7,12 @@
 mod cases;
 mod edits;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use lanescope::record::Change;
+use lanescope::run::profile::{ProfileRequest, prepare};
 use lanescope::run::what_if::Budget;
 use lanescope::units::Width;
 use libtest_mimic::Trial;
@@ -18,7 +22,7 @@ use tempfile::TempDir;
 use crate::support::agreement::{launch, program as random_program};
 use crate::support::program;
 use crate::support::random_program::Options;
-use cases::Case;
+use cases::{Case, Checked};
 
 /// Random programs that are tried.
 const PROGRAMS: u64 = 60;
@@ -35,7 +39,7 @@ const MISSED: [(&str, &str); 3] = [
     ("return_in_loop", "no card: the label's edit saves nothing either"),
     (
         "stream_compaction",
-        "the first card names the branch around the loop, whose order saves the loop's operations too",
+        "the first card names the branch around the loop, whose order saves all that the loop's would",
     ),
 ];
 
@@ -51,9 +55,10 @@ const OTHER_EDITS: [&str; 6] = [
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 8] = [
+    let checks: [(&str, fn()); 9] = [
         ("worth::first_cards_name_the_known_cause", causes_are_named),
         ("worth::no_card_saves_less_than_it_says", no_card_overstates),
+        ("worth::loops_split_by_hand_save_what_trials_say", split_by_hand),
         ("worth::a_tree_that_is_never_walked_is_told_before_advice", made_up_tree),
         ("worth::reads_past_the_end_are_blamed_on_the_default_launch", default_launch),
         ("worth::a_search_s_figures_are_one_schedule_s", search),
@@ -92,10 +97,12 @@ fn all_cases() -> Vec<Case> {
 fn causes_are_named() {
     let all = all_cases();
     assert_eq!(all.len(), 60);
+    let checked: Vec<Checked> =
+        all.par_iter().map(|case| case.check(width(), &[|_| true]).remove(0)).collect();
     let missed: Vec<String> = all
-        .par_iter()
-        .filter_map(|case| {
-            let found = case.check(width(), &[|_| true]).remove(0);
+        .iter()
+        .zip(&checked)
+        .filter_map(|(case, found)| {
             let other = OTHER_EDITS.contains(&&*case.name);
             let by_hand = i128::from(found.by_hand) == i128::from(found.said);
             let missed = !found.names(case.line) || !found.is_within(WITHIN) || by_hand == other;
@@ -107,6 +114,55 @@ fn causes_are_named() {
     let other: Vec<&String> = missed.iter().filter(known).collect();
     assert!(other.is_empty(), "{other:#?}");
     assert_eq!(missed.len(), MISSED.len(), "a miss that is none any more: {missed:#?}");
+    misses_are_right(&all, &checked);
+    committed_rows_are_these(&all, &checked);
+}
+
+/// What the page says of the shaders that are missed.
+fn misses_are_right(all: &[Case], checked: &[Checked]) {
+    let find = |name: &str| {
+        let mut pairs = all.iter().zip(checked);
+        pairs.find(|(case, _)| case.name == name).unwrap_or_else(|| panic!("no case {name}"))
+    };
+    let (_, bitonic) = find("bitonic_in_a_workgroup");
+    assert!(
+        bitonic.first.is_none() && bitonic.by_hand * 4 > i64::try_from(bitonic.before).unwrap()
+    );
+    let (_, in_loop) = find("return_in_loop");
+    assert_eq!((in_loop.first, in_loop.by_hand), (None, 0));
+    let (case, compaction) = find("stream_compaction");
+    let first_line = compaction.first.map(|(_, line)| line).expect("a card");
+    let verified = case.verify(width());
+    let saved_at = |line: u32| -> Vec<i128> {
+        let here = verified.iter().filter(|verified| verified.trial.line == line);
+        here.map(|verified| verified.said).collect()
+    };
+    let (branch, in_loop) = (saved_at(first_line), saved_at(case.line));
+    assert!(first_line < case.line && branch == [i128::from(compaction.said)], "{branch:?}");
+    assert!(!in_loop.is_empty() && in_loop.iter().all(|saved| *saved == branch[0]), "{in_loop:?}");
+}
+
+/// The rows that the page of findings is made of are what was just found.
+fn committed_rows_are_these(all: &[Case], checked: &[Checked]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/other/lab/worth.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let written: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let written = written["causes"]["rows"].as_array().unwrap();
+    assert_eq!(written.len(), all.len(), "worth.json is stale: run `lab worth`");
+    for ((case, found), row) in all.iter().zip(checked).zip(written) {
+        let expected = serde_json::json!({
+            "shader": case.name,
+            "cause": case.rule,
+            "line": case.line,
+            "first": found.first.map(|(rule, _)| rule.name()),
+            "first_line": found.first.map(|(_, line)| line),
+            "said": found.said,
+            "saved": found.saved,
+            "by_hand": found.by_hand,
+            "before": found.before,
+        });
+        assert_eq!(*row, expected, "worth.json is stale: run `lab worth`");
+    }
 }
 
 fn no_card_overstates() {
@@ -125,6 +181,50 @@ fn no_card_overstates() {
     assert!(edited > 20, "{edited} trials were edited");
     let wrong: Vec<_> = found.iter().filter(|(_, verified)| verified.is_false()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Loops that are split by hand: shaders of the corpus and the catalogue, each with the branch's line.
+const SPLIT: [(&str, u32); 5] = [
+    ("while_continue", 11),
+    ("bit_tricks", 17),
+    ("loops_nested", 15),
+    ("hot_loops/trial_division", 23),
+    ("self_test/return_in_loop", 16),
+];
+
+/// The launch of a shader of the corpus, or of a kernel at its quick point.
+fn launch_of(name: &str) -> Launch {
+    let path = folder().join(format!("wgsl/{name}.wgsl"));
+    if let Ok(source) = std::fs::read_to_string(path) {
+        let request = ProfileRequest {
+            file: format!("{name}.wgsl"),
+            name: name.to_owned(),
+            source,
+            spirv: None,
+            description: None,
+            entry_point: None,
+            workgroups: None,
+            n: Some(1000),
+            seed: SEED,
+        };
+        return prepare(&request, &mut |name| Err(format!("no file {name}"))).unwrap().launch;
+    }
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernels().find(|kernel| kernel.id == name).unwrap();
+    kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap()
+}
+
+/// What the edit saves is what the trial says, or more where the edit tests less often; every lane does the same.
+fn split_by_hand() {
+    for (name, line) in SPLIT {
+        let verified = edits::verify(&launch_of(name), width(), Budget::Everything).unwrap();
+        let mut split = verified.iter().filter(|verified| {
+            verified.trial.change == Change::SplitLoopBody && verified.trial.line == line
+        });
+        let found = split.next().unwrap_or_else(|| panic!("{name} is not split: {verified:#?}"));
+        let saved = found.saved.unwrap_or_else(|| panic!("{name} has no text: {found:#?}"));
+        assert!(!found.is_false() && saved * 10 < found.said * 14, "{name}: {found:#?}");
+    }
 }
 
 /// A folder with a shader of the trial as `a.wgsl`.

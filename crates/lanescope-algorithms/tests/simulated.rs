@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use lanescope_algorithms::partition::radix::{
-    Before, Key, RadixMemory, RadixPlan, RadixStage, RadixTuning,
+    Before, Key, Matching, RadixMemory, RadixPlan, RadixStage, RadixTuning,
 };
 use lanescope_algorithms::partition::{Limits, Memory, Order, Plan, Tuning, Writes, words_of};
 use lanescope_algorithms::{Compact, Flags, ScanTuning, shaders};
@@ -24,6 +24,14 @@ const WIDTHS: [u32; 6] = [4, 8, 16, 32, 64, 128];
 /// Words after each output, which nobody may write, and what they hold.
 const GUARD: usize = 8;
 const UNTOUCHED: u32 = 0xdead_beef;
+
+/// What a large GPU has.
+const LIMITS: Limits = Limits {
+    invocations_max: 1024,
+    workgroup_bytes_max: 1 << 20,
+    subgroup_barrier: true,
+    ..Limits::WEBGPU
+};
 
 /// What a schedule is called here: some need all of a workgroup's waiting to end by itself.
 fn config(width: u32, schedule: Schedule) -> Config {
@@ -103,12 +111,15 @@ impl Case {
         };
         let keys = (0..n).map(|_| word()).collect();
         let threads = [128, 256, 512][below(3) as usize];
-        let (items, staged) = [(4, 4), (8, 4), (8, 8), (12, 4), (12, 12)][below(5) as usize];
+        let (items, staged) =
+            [(4, 4), (6, 6), (8, 4), (8, 8), (12, 6), (16, 16), (18, 18)][below(7) as usize];
         let before = match below(3) {
             0 => Before::Runs { length: 1 + below(700) },
             _ => Before::LookBack { spins: 1 + below(20), at_once: [1, 2, 8][below(3) as usize] },
         };
-        let tuning = RadixTuning { threads, items, staged, before };
+        let ballots = RadixTuning { threads, items, staged, matching: Matching::Ballots, before };
+        let masks = RadixTuning { matching: Matching::Masks, ..ballots };
+        let tuning = if masks.check(LIMITS, n).is_ok() { masks } else { ballots };
         Self { key, bits, keys, payload: below(2) == 0, tuning }
     }
 
@@ -126,11 +137,9 @@ impl Case {
     /// Sorts on the simulator and compares; how often a workgroup counted another one's tile.
     fn check(&self, config: &Config) -> u64 {
         let n = u32::try_from(self.keys.len()).unwrap();
-        let limits =
-            Limits { invocations_max: 1024, workgroup_bytes_max: 1 << 20, ..Limits::WEBGPU };
-        self.tuning.check(limits, n).unwrap();
+        self.tuning.check(LIMITS, n).unwrap();
         let plan =
-            RadixPlan::new(&limits, n, self.key, self.bits.clone(), self.payload, self.tuning);
+            RadixPlan::new(&LIMITS, n, self.key, self.bits.clone(), self.payload, self.tuning);
         let text = [
             shaders::SPLIT,
             shaders::SPLIT_MANY,
@@ -155,8 +164,8 @@ impl Case {
             }
         }
         let order = self.order();
-        let expected = |of: &dyn Fn(usize) -> u32| -> Vec<u32> {
-            let words = order.iter().map(|index| of(*index));
+        let expected = |word: &dyn Fn(usize) -> u32| -> Vec<u32> {
+            let words = order.iter().map(|index| word(*index));
             words.chain(std::iter::repeat(UNTOUCHED)).take(words_of(n) as usize + GUARD).collect()
         };
         let keys = words(&buffers[&RadixMemory::KeysSorted]);
@@ -203,8 +212,8 @@ fn sorts_are_stable_and_right_at_every_width() {
         let told = std::panic::catch_unwind(|| case.check(&config(width, Schedule::InOrder)));
         if told.is_err() {
             let Case { key, bits, keys, payload, tuning } = &case;
-            let of = format!("{} {key:?}, bits {bits:?}, {payload}, {tuning:?}", keys.len());
-            wrong.push(format!("seed {seed}: {of}, {width} lanes"));
+            let settings = format!("{} {key:?}, bits {bits:?}, {payload}, {tuning:?}", keys.len());
+            wrong.push(format!("seed {seed}: {settings}, {width} lanes"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -220,6 +229,7 @@ fn sorts_need_no_forward_progress() {
             threads: 128,
             items: 4,
             staged: 4,
+            matching: Matching::Ballots,
             before: Before::LookBack { spins: 1 + (seed % 4) as u32, at_once: 8 },
         };
         let case = Case { key: Key::U32, bits: 0..12, keys, payload: true, tuning };
@@ -230,7 +240,8 @@ fn sorts_need_no_forward_progress() {
     // In order nobody waits for what has not begun.
     let keys = (0..1500).rev().collect();
     let before = Before::LookBack { spins: 1, at_once: 8 };
-    let tuning = RadixTuning { threads: 128, items: 4, staged: 4, before };
+    let matching = Matching::Ballots;
+    let tuning = RadixTuning { threads: 128, items: 4, staged: 4, matching, before };
     let case = Case { key: Key::U32, bits: 0..12, keys, payload: false, tuning };
     assert_eq!(case.check(&config(32, Schedule::InOrder)), 0);
 }
@@ -282,9 +293,10 @@ fn partitions_by_runs_are_right_at_every_width() {
         assert_eq!(found(Memory::Permutation), order, "{name}");
         let inverse = found(Memory::Inverse);
         assert!((0..n).all(|place| inverse[order[place as usize] as usize] == place), "{name}");
-        let of = |word: &dyn Fn(u32) -> u32| order.iter().map(|i| word(*i)).collect::<Vec<u32>>();
-        assert_eq!(found(Memory::PayloadSorted), of(&|i| !i), "{name}");
-        assert_eq!(found(Memory::KeysSorted), of(&|i| ids[i as usize]), "{name}");
+        let sorted =
+            |word: &dyn Fn(u32) -> u32| order.iter().map(|i| word(*i)).collect::<Vec<u32>>();
+        assert_eq!(found(Memory::PayloadSorted), sorted(&|i| !i), "{name}");
+        assert_eq!(found(Memory::KeysSorted), sorted(&|i| ids[i as usize]), "{name}");
         let begins = (0..=classes).map(|c| ids.iter().filter(|id| **id < c).count() as u32);
         let offsets = words(&buffers[&Memory::Offsets]);
         assert_eq!(offsets, begins.collect::<Vec<u32>>(), "{name}");
@@ -373,7 +385,7 @@ fn compacted(
         (4, bytes(&[0, UNTOUCHED])),
         (5, bytes(&elements)),
     ]);
-    let text = Compact::shader(flags, tuning);
+    let text = Compact::shader(flags, tuning, seed % 8 < 4);
     let schedule = if seed % 4 == 0 { Schedule::InOrder } else { Schedule::Unfair { seed } };
     run((&text, "main"), &Overrides::new(), [tiles, 1, 1], &mut bound, &config(width, schedule));
     (words(&bound[&2]), words(&bound[&4])[1])

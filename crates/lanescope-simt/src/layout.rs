@@ -63,6 +63,21 @@ pub struct Field {
     pub shape: Shape,
 }
 
+/// Where a member of a struct lies, or of each element of an array of structs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberPlaces<'a> {
+    /// Its shape.
+    pub shape: &'a Shape,
+    /// Where the first one begins, in bytes.
+    pub offset: u64,
+    /// The size of each, in bytes.
+    pub size: u64,
+    /// Bytes from one to the next.
+    pub stride: u64,
+    /// How many there are.
+    pub count: u64,
+}
+
 /// A scalar of a shape, with the path of fields that leads to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
@@ -104,6 +119,43 @@ impl Shape {
             | Self::Vector { .. }
             | Self::Matrix { .. }
             | Self::Array { count: Some(_), .. } => None,
+        }
+    }
+
+    /// The names of its members, or of its elements'.
+    pub fn member_names(&self) -> Vec<&str> {
+        match self {
+            Self::Struct { fields, .. } => fields.iter().map(|field| &*field.name).collect(),
+            Self::Array { element, .. } if matches!(**element, Self::Struct { .. }) => {
+                element.member_names()
+            }
+            Self::Array { .. }
+            | Self::Scalar { .. }
+            | Self::Vector { .. }
+            | Self::Matrix { .. } => Vec::new(),
+        }
+    }
+
+    /// Where the member `name` of a struct lies, or of each element of an array of structs, in a buffer of `bytes`
+    /// bytes; `None` if there is none of that name.
+    pub fn member(&self, name: &str, bytes: u64) -> Option<MemberPlaces<'_>> {
+        match self {
+            Self::Struct { fields, .. } => {
+                let Field { offset, shape, .. } = fields.iter().find(|field| field.name == name)?;
+                let rest = bytes.saturating_sub(*offset);
+                // A run-time array takes what is left, as far as it is whole elements.
+                let elements = shape.stride().and_then(|stride| rest.checked_div(stride));
+                let size = shape.size(elements.unwrap_or(0));
+                Some(MemberPlaces { shape, offset: *offset, size, stride: size, count: 1 })
+            }
+            Self::Array { element, stride, count } => {
+                let Self::Struct { fields, .. } = &**element else { return None };
+                let Field { offset, shape, .. } = fields.iter().find(|field| field.name == name)?;
+                let count = count.unwrap_or_else(|| bytes.checked_div(*stride).unwrap_or(0));
+                let size = shape.size(0);
+                Some(MemberPlaces { shape, offset: *offset, size, stride: *stride, count })
+            }
+            Self::Scalar { .. } | Self::Vector { .. } | Self::Matrix { .. } => None,
         }
     }
 

@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// The text of every page that has a template, and every chart that one shows, by its path in the checkout.
 fn render_all(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
-    let records = Arc::new(Records::of(root)?);
+    let records = Arc::new(Records::from_checkout(root)?);
     let mut pages = BTreeMap::new();
     for template in templates(root)? {
         let inside = template.strip_prefix(root.join(TEMPLATES))?.to_owned();

@@ -2,6 +2,10 @@
 //!
 //! Input: numbers of templates; times in nanoseconds, shares where 1 is all. Output: filters that give a
 //! text with its unit; and the error of a template that asks for what is not there.
+//!
+//! A sentence of a page speaks of many measurements and chooses the unit and the digits that its statement
+//! needs: a ratio has two digits there, where a table of the program, whose cells are compared, has four in
+//! all (`units::text`). A cell of the program keeps its own form in a page, too.
 
 use minijinja::{Environment, Error};
 

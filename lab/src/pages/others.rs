@@ -36,6 +36,11 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
         programs(&text, &words).map(|found| Made::from(Serde(found)))
     });
     let store = Arc::clone(records);
+    environment.add_function("differing", move |file: String| {
+        let text = read(&store.root.join("results/other/lab").join(&file))?;
+        differing(&text).map(|found| Made::from(Serde(found)))
+    });
+    let store = Arc::clone(records);
     environment.add_function("json", move |file: String| {
         let text = read(&store.root.join("results/other").join(&file))?;
         let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
@@ -100,6 +105,56 @@ pub(super) fn programs(
         return Err(wrong(format!("no run of random programs with {words:?}")));
     }
     Ok(BTreeMap::from([("programs", programs), ("differ", differ)]))
+}
+
+/// Of the programs that `lab agreement` printed as different, how many differ in what: each is counted by the most that
+/// differs in it (`outputs`, `lanes`, executions that are `fewer` or `more`, or `unheard` where no answer came). With each number
+/// the seed of one that differs in the fewest places.
+pub(super) fn differing(
+    printed: &str,
+) -> Result<BTreeMap<&'static str, BTreeMap<&'static str, u64>>, Error> {
+    let mut classes: BTreeMap<&'static str, (u64, (usize, u64))> = BTreeMap::new();
+    let goes_on = |line: &&str| line.starts_with("  block ") || line.starts_with("  buffer ");
+    let mut lines = printed.lines().peekable();
+    while let Some(line) = lines.next() {
+        let told = line.strip_prefix("seed ").and_then(|rest| rest.split_once(": "));
+        let Some((seed, first)) = told else { continue };
+        let seed: u64 = seed.parse().map_err(wrong)?;
+        let mut differences = vec![first];
+        while let Some(other) = lines.next_if(goes_on) {
+            differences.push(other.trim_start());
+        }
+        let class = most_that_differs(&differences);
+        let class = class.ok_or_else(|| wrong(format!("what differs in `{line}`?")))?;
+        let (programs, smallest) = classes.entry(class).or_insert((0, (usize::MAX, seed)));
+        *programs += 1;
+        *smallest = (differences.len(), seed).min(*smallest);
+    }
+    let classes = classes.into_iter().map(|(class, (programs, (_, seed)))| {
+        (class, BTreeMap::from([("programs", programs), ("seed", seed)]))
+    });
+    Ok(classes.collect())
+}
+
+/// The most that differs in one program, as [`differing`] calls it; `None` if that cannot be read.
+fn most_that_differs(differences: &[&str]) -> Option<&'static str> {
+    // `block b8 at line 55: 8 executions and 48 lanes, simulated 4 and 48`
+    let figures = |line: &&str| -> Option<[u64; 4]> {
+        let (_, behind) = line.split_once(": ")?;
+        let words = behind.split(|letter: char| !letter.is_ascii_digit());
+        let numbers = words.filter(|word| !word.is_empty()).map(|word| word.parse().ok());
+        numbers.collect::<Option<Vec<u64>>>()?.try_into().ok()
+    };
+    let blocks: Vec<[u64; 4]> = differences.iter().filter_map(figures).collect();
+    let any = |differs: fn(&[u64; 4]) -> bool| blocks.iter().any(differs);
+    match differences {
+        [first] if first.contains(": nothing was heard for ") => Some("unheard"),
+        _ if differences.iter().any(|line| line.starts_with("buffer ")) => Some("outputs"),
+        _ if blocks.is_empty() => None,
+        _ if any(|[_, lanes, _, simulated]| lanes != simulated) => Some("lanes"),
+        _ if any(|[executions, _, simulated, _]| executions < simulated) => Some("fewer"),
+        _ => Some("more"),
+    }
 }
 
 pub(super) fn read(path: &Path) -> Result<String, Error> {

@@ -49,7 +49,7 @@ pub(super) struct Records {
 
 impl Records {
     /// Those of a checkout.
-    pub(super) fn of(root: &Path) -> anyhow::Result<Self> {
+    pub(super) fn from_checkout(root: &Path) -> anyhow::Result<Self> {
         let folder = root.join(crate::index::RECORDS);
         let mut files = BTreeMap::new();
         for path in crate::index::files(&folder)? {
@@ -356,10 +356,13 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
     environment.add_function("code_sha", move |record: String, selection: String| {
         let run = store.run(&record)?;
         let found = only(&run, &selection)?;
-        let codes = found.dispatches.iter().filter_map(|dispatch| dispatch.machine_code.as_ref());
-        let hashes: BTreeSet<&str> =
-            codes.filter_map(|code| code.sha256.as_deref()?.get(..8)).collect();
-        let hashes: Vec<&str> = hashes.into_iter().collect();
+        // Of what is measured, the first first: what makes the launch ready is in no figure beside it.
+        let measured = found.dispatches.iter().filter(|dispatch| !dispatch.setup);
+        let codes = measured.filter_map(|dispatch| dispatch.machine_code.as_ref());
+        let mut hashes: Vec<&str> = Vec::new();
+        for hash in codes.filter_map(|code| code.sha256.as_deref()?.get(..8)) {
+            hashes.extend((!hashes.contains(&hash)).then_some(hash));
+        }
         match hashes.as_slice() {
             [] => Err(wrong(format!("no code of `{selection}`"))),
             [first] => Ok((*first).to_owned()),

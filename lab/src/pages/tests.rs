@@ -184,3 +184,33 @@ fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
     assert!((more * slower / longer - 1.0).abs() < 0.06, "{more} × {slower} of {longer}");
     assert!((alike["instructions"] / sorted["instructions"] - 1.0).abs() < 0.06);
 }
+
+#[test]
+fn programs_are_counted_by_the_most_that_differs() {
+    let printed = "lanescope 0.1.0 (abc), seeds 5 to 11
+seed 7: block b8 at line 55: 8 executions and 48 lanes, simulated 4 and 48
+  block b9 at line 56: 8 executions and 9 lanes, simulated 4 and 9
+seed 5: block b1 at line 2: 9 executions and 48 lanes, simulated 4 and 48
+seed 6: block b1 at line 2: 9 executions and 48 lanes, simulated 4 and 48
+  block b2 at line 3: 3 executions and 40 lanes, simulated 4 and 40
+seed 8: block b2 at line 3: 3 executions and 40 lanes, simulated 4 and 41
+seed 9: buffer `output` differs
+  block b2 at line 3: 3 executions and 40 lanes, simulated 4 and 41
+seed 10: counting random/10: nothing was heard for 40 s; its process was ended
+        3  for
+6 programs in 1.0 s (6.0 a second), 6 differ; 9 blocks";
+    let found = others::differing(printed).unwrap();
+    let shown = |class: &str| (found[class]["programs"], found[class]["seed"]);
+    let expected = [
+        ("fewer", (1, 6)),
+        ("lanes", (1, 8)),
+        ("more", (2, 5)),
+        ("unheard", (1, 10)),
+        ("outputs", (1, 9)),
+    ];
+    assert_eq!(found.len(), expected.len());
+    for (class, counted) in expected {
+        assert_eq!(shown(class), counted, "{class}");
+    }
+    assert!(others::differing("seed 1: what?").is_err());
+}

@@ -37,7 +37,9 @@ impl Gpu {
         let adapter = found.context("there is no such adapter")?;
         let (device, queue) = pollster::block_on(adapter.request_device(&DeviceDescriptor {
             label: Some("peers"),
-            required_features: Features::SUBGROUP | Features::TIMESTAMP_QUERY,
+            required_features: Features::SUBGROUP
+                | Features::TIMESTAMP_QUERY
+                | (adapter.features() & Features::SUBGROUP_BARRIER),
             required_limits: adapter.limits(),
             ..DeviceDescriptor::default()
         }))?;

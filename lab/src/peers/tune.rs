@@ -3,7 +3,7 @@
 //! Input: a work on its buffers. Output: a line a way on standard error, fastest first.
 
 use anyhow::{Context, Result};
-use lanescope::algorithms::sort::{Before, RadixTuning};
+use lanescope::algorithms::sort::{Before, Matching, RadixTuning};
 use lanescope::algorithms::{ReduceTuning, ScanTuning, SoftmaxTuning};
 use lanescope::statistics::median;
 
@@ -85,36 +85,10 @@ fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
                 }
             }
         }
-        Work::SortPairsU32 | Work::SortKeysU32 => {
-            // How much lies in a tile, each looking back at so many tiles at a time as the library does.
-            let shapes = [
-                (256, 8, 8),
-                (256, 12, 12),
-                (256, 16, 8),
-                (256, 16, 16),
-                (256, 20, 4),
-                (256, 24, 12),
-                (512, 8, 8),
-                (512, 16, 16),
-                (512, 20, 20),
-                (512, 24, 12),
-                (1024, 8, 8),
-                (1024, 12, 12),
-            ];
-            // How many tiles, for a tile that is large and one that is small.
-            let shapes = shapes.map(|shape| (shape, 8)).into_iter();
-            let looks = [1, 2, 4, 16, 32].into_iter();
-            let looks =
-                looks.flat_map(|at_once| [((256, 16, 16), at_once), ((512, 16, 16), at_once)]);
-            for ((threads, items, staged), at_once) in shapes.chain(looks) {
-                let before = Before::LookBack { spins: 1024, at_once };
-                let tuning = RadixTuning { threads, items, staged, before };
-                found.push(Tuning::Sort(Some(tuning)));
-            }
-        }
+        Work::SortPairsU32 | Work::SortKeysU32 => found.extend(sorts()),
         Work::CompactHalf => {
             for workgroup_size in [256, 512, 1024] {
-                for items in [1, 2, 4, 6, 8] {
+                for items in [1, 2, 3, 4, 6] {
                     let tuning = ScanTuning { workgroup_size, items, spins: 256 };
                     found.push(Tuning::Compact(Some(tuning)));
                 }
@@ -128,6 +102,36 @@ fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
                 found.push(Tuning::Softmax { columns, tuning });
             }
         }
+    }
+    found
+}
+
+/// How sorts of whole keys may be cut.
+fn sorts() -> Vec<Tuning> {
+    let mut found = Vec::new();
+    // How much lies in a tile, each looking back at so many tiles at a time as the library does.
+    let shapes = [
+        (256, 4, 4),
+        (256, 6, 6),
+        (256, 8, 8),
+        (256, 16, 16),
+        (256, 20, 20),
+        (256, 22, 22),
+        (256, 24, 24),
+        (256, 32, 16),
+        (512, 16, 16),
+        (512, 20, 20),
+    ];
+    let shapes = shapes.map(|shape| (shape, 8)).into_iter();
+    // How many tiles.
+    let looks = [2, 4, 16].into_iter().map(|at_once| ((256, 22, 22), at_once));
+    let shapes = shapes.chain(looks);
+    let matched = [Matching::Ballots, Matching::Masks];
+    let shapes = shapes.flat_map(|shape| matched.map(|matching| (shape, matching)));
+    for (((threads, items, staged), at_once), matching) in shapes {
+        let before = Before::LookBack { spins: 1024, at_once };
+        let tuning = RadixTuning { threads, items, staged, matching, before };
+        found.push(Tuning::Sort(Some(tuning)));
     }
     found
 }

@@ -31,6 +31,7 @@ pub(super) fn find_divergent_barriers(device: &DeviceProfile, width: Width) -> V
                     gain_share: Ratio(0.0),
                     saved_alone: 0,
                     modelled: None,
+                    modelled_at: Vec::new(),
                     sentence:
                         "Not every invocation of a workgroup reaches this barrier, which WGSL \
                                forbids."
@@ -51,11 +52,11 @@ fn reason(dispatch: &Dispatch, block: &Block, width: Width) -> Option<String> {
     let flow = block.flow.as_ref().filter(|flow| flow.barrier)?;
     let (executions, lanes) = (block.executions.0, block.lanes.0);
     let size: u64 = dispatch.workgroup_size.iter().map(|&n| u64::from(n)).product();
-    if executions == 0 || !may_part(dispatch, block, flow) {
-        return None;
-    }
     let subgroups = size.div_ceil(u64::from(width.lanes()));
-    if lanes.is_multiple_of(size) && lanes * subgroups == executions * size {
+    let times = |count: u64, each: u64| u128::from(count) * u128::from(each);
+    let is_whole = lanes.is_multiple_of(size) && times(lanes, subgroups) == times(executions, size);
+    // First what asks for no other block.
+    if executions == 0 || is_whole || !may_part(dispatch, block, flow) {
         return None;
     }
     Some(format!(

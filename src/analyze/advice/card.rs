@@ -31,6 +31,9 @@ pub struct Advice {
     pub saved_alone: u128,
     /// What a model says in place of operations, where nothing was tried.
     pub modelled: Option<String>,
+    /// What a model says of the same rule and line at each other width at which it looked; `None` where it has no
+    /// card there. Empty where nothing is modelled.
+    pub modelled_at: Vec<(Width, Option<String>)>,
     /// What to do, in a sentence.
     pub sentence: String,
     /// Why, with the figures.

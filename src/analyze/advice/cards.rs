@@ -3,7 +3,7 @@
 //! Input: one device's part of a profile, with its trials. Output: [`Advice`], and sentences about the other
 //! trials. How the claims are shared out says [`super`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Advice, GAIN_SHARE_MIN, Rule};
 use crate::analyze::counts::ratio;
@@ -36,6 +36,8 @@ struct Candidate<'a> {
     saved: BTreeMap<BlockPlace, i128>,
     /// Other lines whose change saves the same.
     same: Vec<u32>,
+    /// Another shape of workgroups that saves the same, its line, and what it saves alone.
+    same_by_shape: Option<([u32; 3], u32, i128)>,
 }
 
 impl Candidate<'_> {
@@ -68,6 +70,7 @@ fn operations(dispatch: &Dispatch, counts: &[BlockTotals]) -> u128 {
 /// Joins the trials of each change at each line.
 fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<'a>> {
     let mut all: Vec<Candidate<'a>> = Vec::new();
+    let mut known: HashMap<_, Vec<usize>> = HashMap::new();
     for trial in &what_if.trials {
         let number = usize::try_from(trial.dispatch).unwrap_or(usize::MAX);
         let (Some(after), Some(before), Some(dispatch)) =
@@ -77,13 +80,6 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
         };
         let rule = Rule::from(trial.change);
         let entered_at = trial.construct.and_then(|number| find_entry(dispatch, number));
-        // Of several on one line each is a change of its own.
-        let same = |candidate: &&mut Candidate| {
-            !candidate.dispatches.contains(&number)
-                && (candidate.rule, candidate.line, candidate.file, candidate.within)
-                    == (rule, trial.line, &*trial.file, trial.within_workgroup)
-                && candidate.entered_at == entered_at
-        };
         let (change, file, line) = (trial.change, &*trial.file, trial.line);
         let (within, saved) = (trial.within_workgroup, BTreeMap::new());
         let (dispatches, inside, added) = (BTreeSet::new(), 0, 0);
@@ -99,11 +95,16 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             inside,
             saved,
             same: vec![],
+            same_by_shape: None,
         };
-        let at = match all.iter_mut().position(|candidate| same(&candidate)) {
+        let alike = known.entry((rule, line, file, within, entered_at)).or_default();
+        // Of several on one line each is a change of its own.
+        let mut places = alike.iter().copied();
+        let at = match places.find(|at| !all[*at].dispatches.contains(&number)) {
             Some(at) => at,
             None => {
                 all.push(fresh);
+                alike.push(all.len() - 1);
                 all.len() - 1
             }
         };
@@ -144,18 +145,28 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
         share.filter(|share| *share >= GAIN_SHARE_MIN.0)
     };
     let mut open = candidates(device, what_if);
-    open.retain(|candidate| worth(candidate.alone()).is_some());
+    // What follows the order of workgroups is one schedule's figure.
+    let one_schedule = device.schedule_lines();
+    open.retain(|candidate| {
+        worth(candidate.alone()).is_some() && !one_schedule.contains(&candidate.line)
+    });
     let mut claimed: BTreeMap<BlockPlace, i128> = BTreeMap::new();
     let mut cards: Vec<(Candidate<'_>, i128)> = Vec::new();
+    // What each saves beyond what is claimed: that changes with a card alone.
+    let mut beyond: Vec<i128> = open.iter().map(|candidate| candidate.beyond(&claimed)).collect();
     while !open.is_empty() {
-        let best = open.remove(find_best(&open, &claimed));
-        let unclaimed = best.beyond(&claimed);
+        let place = find_best(&open, &beyond);
+        let (best, unclaimed) = (open.remove(place), beyond.remove(place));
         if worth(unclaimed).is_none() {
             let overlap = |(card, _): &&mut (Candidate<'_>, i128)| {
                 card.saved.keys().any(|place| best.saved.contains_key(place))
             };
             if let Some((card, _)) = cards.iter_mut().find(overlap) {
-                card.same.push(best.line);
+                if let Change::WorkgroupShape { to, .. } = best.change {
+                    card.same_by_shape = Some((to, best.line, best.alone()));
+                } else {
+                    card.same.push(best.line);
+                }
             }
             continue;
         }
@@ -164,6 +175,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
             *claim = (*claim).max(*saved);
         }
         cards.push((best, unclaimed));
+        beyond = open.iter().map(|candidate| candidate.beyond(&claimed)).collect();
     }
     let places: Vec<_> = cards.iter().map(|(card, _)| (card.rule, card.file, card.line)).collect();
     let card = |(candidate, unclaimed): (Candidate<'_>, i128)| {
@@ -183,24 +195,26 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
             gain_share: Ratio(ratio(unclaimed, total).unwrap_or(0.0)),
             saved_alone: alone,
             modelled: None,
+            modelled_at: Vec::new(),
             sentence: sentence(candidate.change, candidate.within)
                 + &which(candidate.line, entered_at),
             entered_at,
-            reason: reason(&candidate, width, (total, unclaimed, alone)),
+            reason: reason(&candidate, width, (total, unclaimed, alone))
+                + &refused_here(&candidate, what_if),
             at_widths: Vec::new(),
         }
     };
     cards.into_iter().map(card).collect()
 }
 
-/// The candidate that saves most beyond what is claimed. Of those that save as much within a fiftieth, the one
-/// inside whose branch or loop most is saved, since others only go with it; of equal ones the first that was tried,
-/// whose lines have most idle lanes.
-fn find_best(open: &[Candidate<'_>], claimed: &BTreeMap<BlockPlace, i128>) -> usize {
-    let beyond: Vec<i128> = open.iter().map(|candidate| candidate.beyond(claimed)).collect();
+/// The candidate that saves most `beyond` what is claimed. Of those that save as much within a fiftieth, another shape of
+/// workgroups, which needs no sorting; else the one inside whose branch or loop most is saved, since others only go with
+/// it; of equal ones the first that was tried, whose lines have most idle lanes.
+fn find_best(open: &[Candidate<'_>], beyond: &[i128]) -> usize {
     let most = beyond.iter().copied().max().unwrap_or(0);
     let alike = |at: &usize| beyond[*at] * 50 >= most * 49;
-    (0..open.len()).rev().filter(alike).max_by_key(|&at| open[at].inside).unwrap_or(0)
+    let merit = |&at: &usize| (open[at].rule == Rule::WorkgroupShape, open[at].inside);
+    (0..open.len()).rev().filter(alike).max_by_key(merit).unwrap_or(0)
 }
 
 /// What to do, in a sentence.
@@ -227,6 +241,12 @@ fn sentence(change: Change, within: bool) -> String {
         Change::WorkgroupSize { from, to } => format!(
             "Workgroups of {from} leave the last subgroup of each partly empty: make them {to} large."
         ),
+        Change::WorkgroupShape { from, to } => format!(
+            "Lanes part in subgroups that are cut from workgroups of {}: make the workgroups {} large, and launch as \
+             many invocations.",
+            sides(from),
+            sides(to)
+        ),
         Change::FewerWorkgroups { from, to } => format!(
             "All invocations of the last workgroups return here at once: launch {} workgroups in place of \
              {}.",
@@ -237,6 +257,11 @@ fn sentence(change: Change, within: bool) -> String {
             "This branch is short: let all lanes work out both ways, and choose with `select`.".to_owned()
         }
     }
+}
+
+/// `8 × 8`, with a third side where there is one.
+fn sides([x, y, z]: [u32; 3]) -> String {
+    if z == 1 { format!("{x} × {y}") } else { format!("{x} × {y} × {z}") }
 }
 
 /// Which of several on one line a card is about; nothing where it is the only one.
@@ -276,7 +301,30 @@ fn reason(
             " The changes at {others} would save some of these operations too; they are counted here only."
         );
     }
+    if let Some((to, line, alone)) = candidate.same_by_shape {
+        text += &format!(
+            " Workgroups of {} (line {line}) alone would save {} operations, with no order of invocations.",
+            sides(to),
+            whole(u128::try_from(alone).unwrap_or(0))
+        );
+    }
     text
+}
+
+/// Why other changes at a card's line have no card, a sentence each: they were not tried, or do not count.
+fn refused_here(candidate: &Candidate<'_>, what_if: &WhatIf) -> String {
+    let mut told: BTreeSet<(Rule, Refused)> = BTreeSet::new();
+    for trial in &what_if.trials {
+        let rule = Rule::from(trial.change);
+        let is_here = trial.line == candidate.line && trial.file == candidate.file;
+        if let Some(why) = trial.refused.filter(|_| is_here && rule != candidate.rule) {
+            told.insert((rule, why));
+        }
+    }
+    let sentence = |(rule, why): &(Rule, Refused)| {
+        format!(" There is no card for {} here: {}", rule.name(), why_refused(*why))
+    };
+    told.iter().map(sentence).collect()
 }
 
 /// `line 4`, or `lines 4 and 9`.
@@ -291,23 +339,47 @@ fn lines(numbers: &[u32]) -> String {
     }
 }
 
-/// What the change of a card saves alone on a device, as part of all subgroup operations; `None` if it
-/// was not tried there.
-pub(super) fn find_share_alone(device: &DeviceProfile, card: &Advice) -> Option<Ratio> {
-    let what_if = device.what_if.as_ref()?;
-    let candidates = candidates(device, what_if);
-    let candidate = candidates.iter().find(|candidate| {
-        // Another size of workgroups is another change.
-        let is_other_size = matches!(
-            (candidate.change, card.change),
-            (Change::WorkgroupSize { to, .. }, Some(Change::WorkgroupSize { to: other, .. })) if to != other
-        );
-        let is_same_place =
-            card.entered_at.is_none_or(|entered_at| candidate.entered_at == Some(entered_at));
-        (candidate.rule, candidate.line) == (card.rule, card.line) && is_same_place && !is_other_size
-    })?;
-    let saved = u128::try_from(candidate.alone()).unwrap_or(0);
-    ratio(saved, total(device, what_if)).map(Ratio)
+/// What each change that was tried on a device saves alone.
+pub(super) struct Tried<'a> {
+    /// By the line of the change.
+    candidates: BTreeMap<u32, Vec<Candidate<'a>>>,
+    /// Subgroup operations of the launch as it is.
+    total: u128,
+}
+
+impl<'a> Tried<'a> {
+    /// `None` where nothing was tried.
+    pub(super) fn on(device: &'a DeviceProfile) -> Option<Self> {
+        let what_if = device.what_if.as_ref()?;
+        let mut by_line: BTreeMap<u32, Vec<Candidate<'a>>> = BTreeMap::new();
+        for candidate in candidates(device, what_if) {
+            by_line.entry(candidate.line).or_default().push(candidate);
+        }
+        Some(Self { candidates: by_line, total: total(device, what_if) })
+    }
+
+    /// What the change of a card saves, as part of all subgroup operations; `None` if it was not tried here.
+    pub(super) fn find_share_alone(&self, card: &Advice) -> Option<Ratio> {
+        let candidate = self.candidates.get(&card.line)?.iter().find(|candidate| {
+            // Another size or shape of workgroups is another change.
+            let is_other_size = match (candidate.change, card.change) {
+                (
+                    Change::WorkgroupSize { to, .. },
+                    Some(Change::WorkgroupSize { to: other, .. }),
+                ) => to != other,
+                (
+                    Change::WorkgroupShape { to, .. },
+                    Some(Change::WorkgroupShape { to: other, .. }),
+                ) => to != other,
+                _ => false,
+            };
+            let is_same_place =
+                card.entered_at.is_none_or(|entered_at| candidate.entered_at == Some(entered_at));
+            candidate.rule == card.rule && is_same_place && !is_other_size
+        })?;
+        let saved = u128::try_from(candidate.alone()).unwrap_or(0);
+        ratio(saved, self.total).map(Ratio)
+    }
 }
 
 /// What else was tried on a device, or could not be, a sentence each.
@@ -388,7 +460,7 @@ pub fn looked_at(device: &DeviceProfile) -> String {
 }
 
 /// Why a change was not tried, or does not count, as the end of a sentence that begins with lines.
-fn why_refused(why: Refused) -> &'static str {
+pub(super) fn why_refused(why: Refused) -> &'static str {
     match why {
         Refused::Barriers => {
             "lanes part, but invocations cannot change places: barriers tie them to their workgroup."
@@ -400,11 +472,14 @@ fn why_refused(why: Refused) -> &'static str {
             "lanes part, but invocations cannot change places: subgroup operations join neighbours."
         }
         Refused::PlaceInWorkgroup => {
-            "workgroups cannot have another size: the shader uses places in the workgroup."
+            "workgroups cannot have another size or shape: the shader uses places in the workgroup."
         }
         Refused::SeveralDimensions => {
             "no other size of workgroup was tried: theirs has several dimensions, and each tile of other sides is \
              another order of the work."
+        }
+        Refused::SeveralDispatches => {
+            "no other shape of workgroups was tried: several dispatches have this entry point, and would have it too."
         }
         Refused::WorkgroupCount => {
             "another number of workgroups was not tried: the shader uses their number."

@@ -1,13 +1,20 @@
-//! Cards on what idle lanes do not show: addresses, atomics on one word, waits at barriers.
+//! Cards on what idle lanes do not show: addresses, atomics on one word, waits at barriers, lanes that are never
+//! launched.
 //!
 //! Input: one device's part of a profile. Output: [`Advice`] with what the model of memory says in
 //! place of operations that were saved: nothing of it was tried, and it is no machine's time.
 
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::cards::why_refused;
 use super::{Advice, Rule};
 use crate::analyze::counts::ratio;
-use crate::analyze::memory::{MemoryRow, MemoryView, Over, memory_view};
+use crate::analyze::memory::{MemoryRow, MemoryView, Over, count_lanes, memory_view};
+use crate::analyze::names::list_text;
 use crate::analyze::profile::DeviceProfile;
-use crate::record::Pattern;
+use crate::record::{Change, Pattern, Refused};
 use crate::units::{Ratio, Width, grouped_text as whole, text};
 
 /// The cost over the least from which on there is a card.
@@ -21,6 +28,10 @@ const TURNS_MIN: f64 = 4.0;
 
 /// The wait from which on barriers get a card, as part of what subgroups do and wait.
 const WAIT_MIN: f64 = 0.1;
+
+/// The part of all lanes that no invocation fills from which on the size of workgroups gets a card where no other was
+/// tried.
+const EMPTY_MIN: f64 = 0.1;
 
 /// A kind of cost.
 struct CostKind {
@@ -123,24 +134,56 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     let mut cards: Vec<(f64, Advice)> = Vec::new();
     for kind in &KINDS {
         let all: u128 = view.rows.iter().filter_map(kind.of).map(|o| u128::from(o.taken)).sum();
-        let mut found: Vec<OnLine<'_>> = Vec::new();
+        let mut found: IndexMap<u32, OnLine<'_>> = IndexMap::new();
         for row in &view.rows {
             let costly = (kind.of)(row).filter(|over| over.ratio >= kind.ratio_min);
             // What follows the order of workgroups is one schedule's figure.
             let Some(over) = costly.filter(|_| !one_schedule.contains(&row.line)) else { continue };
-            match found.iter_mut().find(|place| place.line == row.line) {
-                Some(place) => place.accesses.push((row, over)),
-                None => found.push(OnLine { line: row.line, accesses: vec![(row, over)] }),
-            }
+            let fresh = || OnLine { line: row.line, accesses: Vec::new() };
+            found.entry(row.line).or_insert_with(fresh).accesses.push((row, over));
         }
         let share = |place: &OnLine<'_>| ratio(place.excess().into(), all).unwrap_or(0.0);
-        found.retain(|place| share(place) >= SHARE_MIN);
-        cards.extend(found.iter().map(|place| (share(place), card(device, width, kind, place))));
+        found.retain(|_, place| share(place) >= SHARE_MIN);
+        let card = |place: &OnLine<'_>| card(device, width, kind, (place, &view.made_up));
+        cards.extend(found.values().map(|place| (share(place), card(place))));
     }
     let waited = view.waited.map_or(0.0, |waited| waited.0);
     cards.extend(wait(device, width, &view).map(|card| (waited, card)));
     cards.sort_by(|(share, _), (other, _)| other.total_cmp(share));
-    cards.into_iter().map(|(_, card)| card).collect()
+    let empty = find_empty_lanes(device, width);
+    cards.into_iter().map(|(_, card)| card).chain(empty).collect()
+}
+
+/// The cards of sizes of workgroups that leave many lanes without an invocation, where no other size could be tried: a
+/// size that was tried has a card of what it saved, or saves nothing.
+fn find_empty_lanes(device: &DeviceProfile, width: Width) -> Vec<Advice> {
+    let all: u128 = device.dispatches.iter().map(|d| count_lanes(d, width)[1]).sum();
+    let mut places: BTreeMap<u32, (u128, [u32; 2], Refused)> = BTreeMap::new();
+    for trial in device.what_if.iter().flat_map(|what_if| &what_if.trials) {
+        let (Change::WorkgroupSize { from, to }, Some(why)) = (trial.change, trial.refused) else {
+            continue;
+        };
+        let number = usize::try_from(trial.dispatch).unwrap_or(usize::MAX);
+        let Some(dispatch) = device.dispatches.get(number) else { continue };
+        places.entry(trial.line).or_insert((0, [from, to], why)).0 +=
+            count_lanes(dispatch, width)[0];
+    }
+    let card = |(line, (empty, [from, to], why)): (u32, (u128, [u32; 2], Refused))| {
+        let share = ratio(empty, all).filter(|share| *share >= EMPTY_MIN)?;
+        let lanes = format!("{} of the lanes have no invocation", text::percent(Ratio(share)));
+        let sentence = format!(
+            "Workgroups of {from} leave the last subgroup of each partly empty: rewrite the shader for a multiple of \
+             {width}, such as {to}."
+        );
+        let reason = format!(
+            "By the size of workgroups and {width} lanes a subgroup {lanes}. What another size saves is not known, \
+             since none was tried: {}",
+            why_refused(why)
+        );
+        let place = (Rule::WorkgroupSize, line);
+        Some(plain(device, width, place, sentence, reason, lanes))
+    };
+    places.into_iter().filter_map(card).collect()
 }
 
 /// The accesses of one line that cost more than they must: one card says all of them.
@@ -167,7 +210,12 @@ impl OnLine<'_> {
     }
 }
 
-fn card(device: &DeviceProfile, width: Width, kind: &CostKind, place: &OnLine<'_>) -> Advice {
+fn card(
+    device: &DeviceProfile,
+    width: Width,
+    kind: &CostKind,
+    (place, made_up): (&OnLine<'_>, &BTreeMap<u32, Vec<String>>),
+) -> Advice {
     let reasons = place.accesses.iter().map(|(row, over)| {
         format!(
             "the {}s of {} take {} {}, {} times as many as they must ({} lanes an access; {} accesses \
@@ -182,8 +230,16 @@ fn card(device: &DeviceProfile, width: Width, kind: &CostKind, place: &OnLine<'_
         )
     });
     let reasons: Vec<String> = reasons.collect();
-    let reason = format!("In a model of no particular machine {}.", reasons.join("; "));
-    let modelled = format!("{} times the {} needed", text::ratio(place.ratio()), short(kind.rule));
+    let mut reason = format!("In a model of no particular machine {}.", reasons.join("; "));
+    let mut modelled =
+        format!("{} times the {} needed", text::ratio(place.ratio()), short(kind.rule));
+    if let Some(buffers) = made_up.get(&place.line) {
+        reason += &format!(
+            " An index here follows contents of {} that were made up: other data may give another figure.",
+            list_text(buffers)
+        );
+        modelled += ", of generated data";
+    }
     let size = device.dispatches.first().map_or([1; 3], |dispatch| dispatch.workgroup_size);
     let sentence = (kind.sentence)(place.pattern(), size, width);
     plain(device, width, (kind.rule, place.line), sentence, reason, modelled)
@@ -239,6 +295,7 @@ fn plain(
         gain_share: Ratio(0.0),
         saved_alone: 0,
         modelled: Some(modelled),
+        modelled_at: Vec::new(),
         sentence,
         reason,
         at_widths: Vec::new(),

@@ -19,6 +19,8 @@ pub enum Rule {
     SplitLoopBody,
     /// Workgroups have another size.
     WorkgroupSize,
+    /// Workgroups have other sides.
+    WorkgroupShape,
     /// Fewer workgroups are launched.
     FewerWorkgroups,
     /// Both arms of a short branch are run by all lanes.
@@ -41,6 +43,7 @@ impl From<Change> for Rule {
             Change::OrderByTripCount => Self::OrderByTripCount,
             Change::SplitLoopBody => Self::SplitLoopBody,
             Change::WorkgroupSize { .. } => Self::WorkgroupSize,
+            Change::WorkgroupShape { .. } => Self::WorkgroupShape,
             Change::FewerWorkgroups { .. } => Self::FewerWorkgroups,
             Change::Predicate => Self::Select,
         }
@@ -49,13 +52,14 @@ impl From<Change> for Rule {
 
 impl Rule {
     /// Every kind.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::OrderByTripCount,
         Self::OrderByBranch,
         Self::PackWhatGoesOn,
         Self::SplitLoopBody,
         Self::FewerWorkgroups,
         Self::WorkgroupSize,
+        Self::WorkgroupShape,
         Self::Select,
         Self::BarrierInDivergentFlow,
         Self::ScatteredAccess,
@@ -73,6 +77,7 @@ impl Rule {
             Self::OrderByTripCount => "order_by_trip_count",
             Self::SplitLoopBody => "split_loop_body",
             Self::WorkgroupSize => "workgroup_size",
+            Self::WorkgroupShape => "workgroup_shape",
             Self::FewerWorkgroups => "fewer_workgroups",
             Self::Select => "select",
             Self::ScatteredAccess => "scattered_access",
@@ -105,6 +110,9 @@ impl Rule {
                  their next iterations, and take it together"
             }
             Self::WorkgroupSize => "the workgroup's size is no multiple of the width",
+            Self::WorkgroupShape => {
+                "lanes of a subgroup part in a grid with rows: workgroups of as many invocations have other sides"
+            }
             Self::FewerWorkgroups => "all invocations of the last workgroups return at once",
             Self::Select => {
                 "a short branch, both arms of which all lanes run: it saves no subgroup operation, which \
@@ -148,6 +156,10 @@ impl Rule {
             }
             Self::WorkgroupSize => {
                 "Not counted: larger workgroups may leave fewer of them on a core at once."
+            }
+            Self::WorkgroupShape => {
+                "Not counted: other lanes are neighbours, so that loads and stores lie further apart where rows become \
+                 shorter."
             }
             Self::FewerWorkgroups => {
                 "It costs nothing where the host knows how much work there is, else an indirect dispatch."

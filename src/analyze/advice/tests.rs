@@ -3,10 +3,10 @@
 
 use super::*;
 use crate::analyze::profiles;
-use crate::fixtures::{DEMO, profiled, random_words, simulated};
-use crate::kernel::Fill;
-use crate::record::{Change, Flag, Run, Tag, WhatIf};
-use crate::units::Nanoseconds;
+use crate::fixtures::{DEMO, profiled, random_words, simulated, simulated_launch};
+use crate::kernel::{Buffer, Fill, Launch, ScalarType};
+use crate::record::{Block, BlockTotals, Change, Flag, Run, Tag, WhatIf};
+use crate::units::{Nanoseconds, grouped_text as whole};
 
 /// A shader of the trial.
 fn trial(name: &str) -> &'static str {
@@ -176,8 +176,9 @@ fn two_lines_that_part_the_same_lanes_are_one_card() {
 #[test]
 fn a_short_branch_gains_nothing_from_select() {
     let run = profiled(trial("short"), 4096, None, &[32]);
-    let cards = advice_in(&run);
-    assert!(cards.iter().all(|card| card.rule != Rule::Select), "{cards:#?}");
+    let worked_out: u128 =
+        predicated(&run).iter().map(|(block, after)| weighted(block.operations, *after).0).sum();
+    assert!(worked_out >= operations(&run), "both arms of all lanes are no less");
     assert!(
         remarks_in(&run).contains("`select` in place of the short branch"),
         "{}",
@@ -185,27 +186,94 @@ fn a_short_branch_gains_nothing_from_select() {
     );
 }
 
+/// The blocks with the counts that are worked out for `select` at the only short branch.
+fn predicated(run: &Run) -> Vec<(Block, BlockTotals)> {
+    let what_if = run.measurements[0].what_if.as_ref().expect("trials");
+    let mut trials = what_if.trials.iter().filter(|trial| trial.change == Change::Predicate);
+    let trial = trials.next().expect("a short branch");
+    assert!(trial.refused.is_none() && trials.next().is_none(), "{what_if:#?}");
+    let blocks = run.measurements[0].dispatches[0].blocks.iter().cloned();
+    blocks.zip(trial.after.clone().expect("counts")).collect()
+}
+
+/// So many operations, times executions and times lanes.
+fn weighted(operations: u64, counts: BlockTotals) -> (u128, u128) {
+    let times = |count: u64| u128::from(operations) * u128::from(count);
+    (times(counts.executions.0), times(counts.lanes.0))
+}
+
+/// What is worked out for `select` is what an edit counts in which all lanes run the arm and choose.
+#[test]
+fn select_counts_as_the_edit_that_runs_the_arm_for_all_lanes() {
+    let arm = "next = v - 1.0;";
+    let branch = format!(
+        "var next = v;\n        if over {{\n            {arm}\n        }}\n        v = next;"
+    );
+    let text = |rest: &str| {
+        let text = trial("short").replace(
+            "if v > 1.0 { v = v - 1.0; }",
+            &format!("let over = v > 1.0;\n        {rest}"),
+        );
+        assert!(text.contains(rest), "{text}");
+        text
+    };
+    let edit = branch.replace("if over {", "{").replace("v = next;", "v = select(v, next, over);");
+    let (text, edited) = (text(&branch), text(&edit));
+    let line = 1 + text.lines().position(|line| line.contains(arm)).expect("the arm's line");
+    let line = u32::try_from(line).expect("a line");
+    let run = profiled(&text, 4096, None, &[32]);
+    let mut worked_out = (0, 0);
+    for (block, after) in predicated(&run) {
+        let here = block.lines.get(&line).copied().unwrap_or(0);
+        let (executed, lanes) = weighted(here, after);
+        worked_out = (worked_out.0 + executed, worked_out.1 + lanes);
+    }
+    let counted = |run: &Run| {
+        let device = profiles(run)[0].devices[0].clone();
+        let work = device.line(line).expect("the arm's line").work;
+        (work.subgroup_operations, work.lane_operations)
+    };
+    assert_eq!(worked_out, counted(&profiled(&edited, 4096, None, &[32])));
+    assert!(worked_out.1 > counted(&run).1, "some lanes did not run it before");
+}
+
 // Counter-examples: advice that was given once, and was false
 
 #[test]
 fn one_lane_that_returns_is_not_charged_with_all_that_follows() {
-    let cards = advice_in(&profiled(trial("particles"), 1024, None, &[32]));
+    let run = profiled(trial("particles"), 1024, None, &[32]);
+    let cards = advice_in(&run);
     // Line 11 is the return of the dead, line 13 skips oneself: each parts one lane.
     assert!(cards.iter().all(|card| ![11, 13].contains(&card.line)), "{cards:#?}");
+    // They were looked at: orders by what parts lanes here were tried.
+    let inside = tried(&run).into_iter().filter(|line| (11..=19).contains(line));
+    assert!(inside.count() > 0, "{:?}", tried(&run));
+}
+
+/// The lines at which invocations were ordered or packed.
+fn tried(run: &Run) -> Vec<u32> {
+    let what_if = run.measurements[0].what_if.as_ref().expect("trials");
+    let moved = [Change::OrderByBranch, Change::OrderByTripCount, Change::PackWhatGoesOn];
+    let moved = what_if
+        .trials
+        .iter()
+        .filter(|trial| moved.contains(&trial.change) && trial.after.is_some());
+    moved.map(|trial| trial.line).collect()
 }
 
 #[test]
 fn the_return_of_a_helper_is_not_the_end_of_the_invocation() {
     for text in [trial("helper"), trial("rays")] {
-        let cards = advice_in(&profiled(text, 1024, None, &[32]));
+        let run = profiled(text, 1024, None, &[32]);
+        let entry =
+            text.lines().position(|line| line.contains("@compute")).expect("an entry point");
+        let in_helper = |line: u32| (line as usize) <= entry;
+        let cards = advice_in(&run);
         let name = "pack_what_goes_on";
-        let helper = |card: &&Advice| {
-            let lines: Vec<&str> = text.lines().collect();
-            let before = &lines[..card.line as usize];
-            before.iter().all(|line| !line.contains("@compute"))
-        };
-        let told = cards.iter().filter(|card| card.rule.name() == name).find(helper);
+        let told = cards.iter().find(|card| card.rule.name() == name && in_helper(card.line));
         assert!(told.is_none(), "{told:#?}");
+        // The helper's branch was tried as a branch.
+        assert!(tried(&run).into_iter().any(in_helper), "{:?}", tried(&run));
     }
 }
 
@@ -278,6 +346,87 @@ fn one_size_of_workgroups_is_advised_for_both_widths() {
     let cards = advice_in(&simulated(&text(32), random_words(), 64, &[32, 64]));
     assert_eq!(named(&cards), ["workgroup_size 6"]);
     assert_eq!(cards[0].at_widths.iter().map(|(width, _)| width.lanes()).collect::<Vec<_>>(), [64]);
+}
+
+/// Counts a shader of a grid of 64 × 64 in workgroups of a shape, whose invocations work longer where `busy` holds.
+fn in_shape([x, y]: [u32; 2], arguments: &str, busy: &str) -> Run {
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size({x}, {y})
+fn main(@builtin(global_invocation_id) id: vec3u{arguments}) {{
+    var sum = id.x;
+    if {busy} {{ for (var i = 0u; i < 40u; i++) {{ sum = sum * 5u + i; }} }}
+    sums[id.y * 64u + id.x] = sum;
+}}
+"
+    );
+    let sums = Buffer {
+        name: "sums".to_owned(),
+        size: 4096 * 4,
+        fill: Fill::Zero,
+        scalar: ScalarType::U32,
+        output: true,
+    };
+    simulated_launch(
+        &Launch::of_shader("shader.wgsl", &text, vec![sums], [64 / x, 64 / y, 1]),
+        &[32],
+    )
+}
+
+/// Tiles of 8 × 8 work in turn.
+const BUSY_TILES: &str = "(id.x / 8u + id.y / 8u) % 2u == 0u";
+
+#[test]
+fn tiles_of_a_grid_are_workgroups() {
+    let edited = in_shape([8, 8], "", BUSY_TILES);
+    for shape in [[64, 1], [1, 64]] {
+        let run = in_shape(shape, "", BUSY_TILES);
+        let cards = advice_in(&run);
+        // The order by the branch saves as much, and is dearer.
+        assert_eq!(named(&cards), ["workgroup_shape 2"]);
+        let [x, y] = shape;
+        let told = format!("cut from workgroups of {x} × {y}: make the workgroups 8 × 8 large");
+        assert!(cards[0].sentence.contains(&told), "{}", cards[0].sentence);
+        assert!(cards[0].reason.contains("The changes at line 5 would"), "{}", cards[0].reason);
+        assert_eq!(cards[0].saved_alone, operations(&run) - operations(&edited));
+    }
+    assert_eq!(named(&advice_in(&edited)), NONE);
+    // Columns that work in turn are told apart by rows of workgroups that stand.
+    let run = in_shape([64, 1], "", "id.x % 2u == 0u");
+    let cards = advice_in(&run);
+    assert_eq!(named(&cards), ["workgroup_shape 2"]);
+    assert!(cards[0].sentence.contains("make the workgroups 1 × 64 large"), "{cards:#?}");
+    let edited = in_shape([1, 64], "", "id.x % 2u == 0u");
+    assert_eq!(cards[0].saved_alone, operations(&run) - operations(&edited));
+}
+
+#[test]
+fn a_shape_that_saves_less_than_an_order_is_told_with_it() {
+    // Tiles, and two invocations more in each row of 32.
+    let tile = "(id.x / 8u + id.y / 8u) % 2u";
+    let [one_end, other_end] =
+        ["id.y % 8u", "31u - id.y % 8u"].map(|x| format!("((id.x % 32u) ^ ({x}))"));
+    let busy = format!("min({tile}, min({one_end}, {other_end})) == 0u");
+    let run = in_shape([64, 1], "", &busy);
+    let cards = advice_in(&run);
+    assert_eq!(named(&cards), ["order_by_branch 5"]);
+    let edited = in_shape([8, 8], "", &busy);
+    let saved = operations(&run).saturating_sub(operations(&edited));
+    assert!(saved > 0 && saved < cards[0].saved_alone, "{saved}: {cards:#?}");
+    let told = format!("Workgroups of 8 × 8 (line 2) alone would save {} operations", whole(saved));
+    assert!(cards[0].reason.contains(&told), "{told}: {}", cards[0].reason);
+}
+
+#[test]
+fn the_shape_of_workgroups_is_kept_where_it_may_not_change() {
+    let local = ", @builtin(local_invocation_id) local: vec3u";
+    let busy = format!("{BUSY_TILES} && local.x < 64u");
+    let run = in_shape([64, 1], local, &busy);
+    assert!(advice_in(&run).iter().all(|card| card.rule != Rule::WorkgroupShape));
+    let told = "Line 2: workgroups cannot have another size or shape: the shader uses places";
+    assert!(remarks_in(&run).contains(told), "{}", remarks_in(&run));
+    // Where no lanes part, no shape is tried.
+    assert_eq!(named(&advice_in(&in_shape([64, 1], "", "id.y % 2u == 0u"))), NONE);
 }
 
 #[test]

@@ -6,14 +6,14 @@
 //! What else differs is said in sentences, to be read before any figure, and so is what to believe where
 //! figures speak against each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::parts::{Figures, LaunchPart, LinePart, Side, Trend, have_changed};
 use super::texts::{LinePair, pair_lines};
-use super::timing::{TimeRatio, time_ratio};
+use super::timing::{LaunchTimeRatio, time_ratio};
 use crate::analyze::counts::{Work, ratio};
 use crate::analyze::names::device_label;
 use crate::analyze::rounds::median_time;
@@ -40,7 +40,7 @@ pub struct LaunchComparison {
     /// The whole launch, dispatches that only set up left out.
     pub whole: LaunchPart,
     /// Its time; `None` if one side was not timed, its work was removed, or one alone has run-time checks.
-    pub time: Option<TimeRatio>,
+    pub time: Option<LaunchTimeRatio>,
     /// Each dispatch.
     pub dispatches: Vec<LaunchPart>,
     /// Each function; empty in records that do not know them.
@@ -110,7 +110,13 @@ fn part(name: String, figures: [Option<Figures>; 2], whole: u128) -> LaunchPart 
     let lane_slots_ratio =
         before.zip(after).and_then(|(before, after)| ratio(after, before)).filter(|r| *r > 0.0);
     let changed = have_changed(&figures, whole);
-    LaunchPart { name, lane_slots_ratio, trend: Trend::of(before, after, whole), changed, figures }
+    LaunchPart {
+        name,
+        lane_slots_ratio,
+        trend: Trend::from_slots(before, after, whole),
+        changed,
+        figures,
+    }
 }
 
 /// Pairs dispatches in order, those of one entry point with each other; where each side has one, these.
@@ -182,39 +188,55 @@ fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<LaunchPart> {
     parts
 }
 
+/// What two calls have in common that are compared: the function, and the caller, the line in B and which of the line's
+/// calls it is, where places are told apart.
+type CallPlace<'a> = (&'a str, Option<(&'a str, u32, u32)>);
+
+/// The place of a call; `line_in_b` gives the line that belongs to one of its own. `None` where it is compared with none.
+fn call_place(site: &Site, line_in_b: impl Fn(u32) -> Option<u32>) -> Option<CallPlace<'_>> {
+    match &site.from {
+        CalledFrom::One => None,
+        CalledFrom::Of(caller, line, nth) => {
+            Some((site.function.as_str(), Some((caller.as_str(), line_in_b(*line)?, *nth))))
+        }
+        CalledFrom::Together(_) => Some((site.function.as_str(), None)),
+    }
+}
+
 /// The calls of both, those of A first: of one function by one caller on lines that belong together.
 fn calls(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<LaunchPart> {
-    let sites_of = |side: Side<'_>| by_call_site(&side.measurement.dispatches);
-    let mut in_b = sites_of(b);
-    let line_in_b = |line: u32| pairs.iter().find(|pair| pair.a == Some(line))?.b;
-    let is_twin = |left: &Site, right: &Site| {
-        left.function == right.function
-            && match (&left.from, &right.from) {
-                (CalledFrom::Of(caller, line, nth), CalledFrom::Of(other, at, which)) => {
-                    caller == other && nth == which && line_in_b(*line) == Some(*at)
-                }
-                (CalledFrom::Together(_), CalledFrom::Together(_)) => true,
-                _ => false,
-            }
-    };
+    let [in_a, in_b] = [a, b].map(|side| by_call_site(&side.measurement.dispatches));
+    let lines: BTreeMap<u32, u32> = pairs.iter().filter_map(|pair| pair.a.zip(pair.b)).collect();
+    let mut open: BTreeMap<CallPlace<'_>, VecDeque<usize>> = BTreeMap::new();
+    for (index, (site, _)) in in_b.iter().enumerate() {
+        if let Some(place) = call_place(site, Some) {
+            open.entry(place).or_default().push_back(index);
+        }
+    }
+    let mut taken = vec![false; in_b.len()];
     let name = |site: &Site| format!("{} from {}", site.function, site.from);
     let mut parts = Vec::new();
-    for (site, work) in sites_of(a) {
-        let twin = in_b.iter().position(|(other, _)| is_twin(&site, other));
-        let twin = twin.map(|index| in_b.remove(index));
-        let name = match &twin {
+    for (site, work) in &in_a {
+        let place = call_place(site, |line| lines.get(&line).copied());
+        let twin = place.and_then(|place| open.get_mut(&place)?.pop_front());
+        let twin = twin.map(|index| {
+            taken[index] = true;
+            &in_b[index]
+        });
+        let name = match twin {
             Some((other, _)) if other.from != site.from => {
-                format!("{} → {}", name(&site), other.from)
+                format!("{} → {}", name(site), other.from)
             }
-            _ => name(&site),
+            _ => name(site),
         };
-        let right = twin.map(|(_, work)| b.figures(work, None));
-        parts.push(part(name, [Some(a.figures(work, None)), right], whole));
+        let right = twin.map(|(_, work)| b.figures(*work, None));
+        parts.push(part(name, [Some(a.figures(*work, None)), right], whole));
     }
-    let added = in_b.into_iter();
-    parts.extend(
-        added.map(|(site, work)| part(name(&site), [None, Some(b.figures(work, None))], whole)),
-    );
+    let added = in_b.iter().zip(taken).filter(|(_, taken)| !taken);
+    parts
+        .extend(added.map(|((site, work), _)| {
+            part(name(site), [None, Some(b.figures(*work, None))], whole)
+        }));
     parts
 }
 
@@ -243,7 +265,7 @@ fn lines(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<LineP
         LinePart {
             line: *pair,
             texts: [text(0, pair.a), text(1, pair.b)],
-            trend: Trend::of(slots(left), slots(right), whole),
+            trend: Trend::from_slots(slots(left), slots(right), whole),
             changed: have_changed(&[left, right], whole),
             figures: [left, right],
         }

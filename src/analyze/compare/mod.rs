@@ -11,7 +11,7 @@ mod sentences;
 mod texts;
 mod timing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -20,12 +20,12 @@ pub use gate::{RelativeCondition, RelativeViolation};
 pub use launch::LaunchComparison;
 pub use parts::{CHANGE_MIN, Figures, LaunchPart, LinePart, Trend};
 pub use texts::LinePair;
-pub use timing::TimeRatio as LaunchTimeRatio;
+pub use timing::LaunchTimeRatio;
 
 use super::counts::{Work, active_lanes_mean, efficiency, ratio};
 use super::machine::ExecutedCode;
 use super::names::{
-    SIZE, device_label, family, list_text, parameters_text, plain_label, value_text,
+    SIZE, device_label, family, launch_key, list_text, parameters_text, plain_label, value_text,
 };
 use super::plausibility::plausibility;
 use super::profile::decides;
@@ -293,16 +293,27 @@ fn pair<'a>(
     let mut pairs = Vec::new();
     let mut not_compared = Vec::new();
     let mut taken = vec![false; b.measurements.len()];
+    let mut open: HashMap<String, VecDeque<usize>> = HashMap::new();
+    for (index, right) in b.measurements.iter().enumerate() {
+        let key = twin_key(&right.device, &right.kernel, &right.parameters);
+        open.entry(key).or_default().push_back(index);
+    }
+    // Of the same launch that was measured several times the first that has no counterpart yet.
+    let mut twin = |left: &Measurement, name: &str| {
+        let device = counterpart(a, b, &left.device)?;
+        open.get_mut(&twin_key(&device.id, name, &left.parameters))?.pop_front()
+    };
+    let sides = [Instances::from_run(a), Instances::from_run(b)];
     for left in &a.measurements {
         let name = match renamed {
             Some([from, to]) if from == left.kernel => to,
             _ => &left.kernel,
         };
-        if let Some(index) = twin(a, b, (left, name), &taken) {
+        if let Some(index) = twin(left, name) {
             taken[index] = true;
             pairs.push((left, &b.measurements[index]));
         } else {
-            not_compared.push(missing(0, a, (left, name), b));
+            not_compared.push(missing(0, a, (left, name), (b, &sides[1])));
         }
     }
     for (right, _) in b.measurements.iter().zip(&taken).filter(|(_, taken)| !**taken) {
@@ -310,7 +321,7 @@ fn pair<'a>(
             Some([from, to]) if to == right.kernel => from,
             _ => &right.kernel,
         };
-        not_compared.push(missing(1, b, (right, name), a));
+        not_compared.push(missing(1, b, (right, name), (a, &sides[0])));
     }
     (pairs, not_compared)
 }
@@ -319,9 +330,10 @@ fn pair<'a>(
 /// versions of one shader.
 fn find_renamed<'a>(a: &'a Run, b: &'a Run, versions: bool) -> Option<[&'a str; 2]> {
     let alone = |run: &'a Run, other: &Run| -> Option<&'a Measurement> {
-        let known =
-            |name: &str| other.measurements.iter().any(|measurement| measurement.kernel == name);
-        let mut left = run.measurements.iter().filter(|measurement| !known(&measurement.kernel));
+        let known: BTreeSet<&str> =
+            other.measurements.iter().map(|measurement| measurement.kernel.as_str()).collect();
+        let unknown = |measurement: &&Measurement| !known.contains(measurement.kernel.as_str());
+        let mut left = run.measurements.iter().filter(unknown);
         let first = left.next()?;
         left.all(|measurement| measurement.kernel == first.kernel).then_some(first)
     };
@@ -333,15 +345,34 @@ fn find_renamed<'a>(a: &'a Run, b: &'a Run, versions: bool) -> Option<[&'a str; 
     (versions || alike() == Some(true)).then_some([&left.kernel, &right.kernel])
 }
 
-/// Finds B's measurement of the same launch, the kernel's name in B given, that is not taken yet.
-fn twin(a: &Run, b: &Run, (left, name): (&Measurement, &str), taken: &[bool]) -> Option<usize> {
-    let device = counterpart(a, b, &left.device)?;
-    b.measurements.iter().zip(taken).position(|(right, taken)| {
-        !taken
-            && right.device == device.id
-            && right.kernel == name
-            && right.parameters == left.parameters
-    })
+/// A text that the same launches on a device share.
+fn twin_key(device: &str, kernel: &str, parameters: &BTreeMap<String, Value>) -> String {
+    format!("{device:?} {}", launch_key(kernel, parameters))
+}
+
+/// The launches of a run, to be found by what has no counterpart among them.
+struct Instances<'a> {
+    /// By device and kernel.
+    launches: HashMap<String, Vec<&'a Measurement>>,
+    /// By device, kernel and parameters other than the size, the first of each.
+    sizes: HashMap<String, &'a Measurement>,
+}
+
+impl<'a> Instances<'a> {
+    fn from_run(run: &'a Run) -> Self {
+        let mut found = Self { launches: HashMap::new(), sizes: HashMap::new() };
+        for measurement in &run.measurements {
+            let key = Self::key(&measurement.device, &measurement.kernel);
+            let at_a_size = format!("{key} {}", parameters_text(&measurement.parameters, &[SIZE]));
+            found.launches.entry(key).or_default().push(measurement);
+            found.sizes.entry(at_a_size).or_insert(measurement);
+        }
+        found
+    }
+
+    fn key(device: &str, kernel: &str) -> String {
+        format!("{device:?} {kernel:?}")
+    }
 }
 
 /// What differs between two runs whose launches are compared, a sentence each.
@@ -494,12 +525,12 @@ fn missing(
     side: usize,
     run: &Run,
     (measurement, there): (&Measurement, &str),
-    other: &Run,
+    (other, instances): (&Run, &Instances<'_>),
 ) -> NotCompared {
     let name = if side == 0 { "B" } else { "A" };
     let measured_on = super::names::device(run, &measurement.device);
     let device = counterpart(run, other, &measurement.device);
-    let found = device.map(|device| (device, has_instead(measurement, there, (device, other))));
+    let found = device.map(|device| (device, has_instead(measurement, there, (device, instances))));
     let reason = match &found {
         None => format!("run {name} has no such device"),
         Some((device, instead)) if measured_on.map(plain_label) == Some(plain_label(device)) => {
@@ -561,31 +592,33 @@ enum Instead {
 fn has_instead(
     measurement: &Measurement,
     there: &str,
-    (device, other): (&Device, &Run),
+    (device, other): (&Device, &Instances<'_>),
 ) -> Instead {
-    let of_kernel = |other: &&Measurement| other.kernel == there && other.device == device.id;
-    let elsewhere: Vec<&Measurement> = other.measurements.iter().filter(of_kernel).collect();
-    let differing = |other: &Measurement| {
-        let parameters = &measurement.parameters;
-        let names = parameters.keys().chain(other.parameters.keys()).collect::<BTreeSet<_>>();
-        let value = |parameters: &BTreeMap<String, Value>, name: &String| {
-            parameters.get(name).map_or_else(|| "none".to_owned(), value_text)
-        };
-        let differs = |name: &&&String| parameters.get(**name) != other.parameters.get(**name);
-        let word = |name: &String| {
-            let [here, there] = [parameters, &other.parameters].map(|side| value(side, name));
-            format!("{name}={there}, not {here}")
-        };
-        names.iter().filter(differs).map(|name| word(name)).collect::<Vec<String>>()
-    };
-    let nearest = elsewhere.iter().map(|other| differing(other)).min_by_key(Vec::len);
-    let Some(nearest) = nearest else { return Instead::Nothing };
-    let without_size = |launch: &Measurement| parameters_text(&launch.parameters, &[SIZE]);
-    let same_but_size = |other: &&&Measurement| without_size(other) == without_size(measurement);
-    let size = elsewhere.iter().find(same_but_size).and_then(|other| other.parameters.get(SIZE));
-    match size {
-        Some(size) if Some(size) != measurement.parameters.get(SIZE) => Instead::Size(size.clone()),
-        _ if nearest.is_empty() => Instead::Once,
-        _ => Instead::Parameters(nearest.join("; ")),
+    let key = Instances::key(&device.id, there);
+    let Some(elsewhere) = other.launches.get(&key) else { return Instead::Nothing };
+    let parameters = &measurement.parameters;
+    let at_a_size = format!("{key} {}", parameters_text(parameters, &[SIZE]));
+    let size = other.sizes.get(&at_a_size).and_then(|other| other.parameters.get(SIZE));
+    if let Some(size) = size.filter(|size| Some(*size) != parameters.get(SIZE)) {
+        return Instead::Size(size.clone());
     }
+    // Which they are is asked of the nearest alone.
+    let count = |other: &&&Measurement| {
+        let differs =
+            |(name, value): &(&String, &Value)| other.parameters.get(*name) != Some(*value);
+        let more = other.parameters.keys().filter(|name| !parameters.contains_key(*name));
+        parameters.iter().filter(differs).count() + more.count()
+    };
+    let Some(nearest) = elsewhere.iter().min_by_key(count) else { return Instead::Nothing };
+    let names = parameters.keys().chain(nearest.parameters.keys()).collect::<BTreeSet<_>>();
+    let value = |parameters: &BTreeMap<String, Value>, name: &String| {
+        parameters.get(name).map_or_else(|| "none".to_owned(), value_text)
+    };
+    let differs = |name: &&&String| parameters.get(**name) != nearest.parameters.get(**name);
+    let word = |name: &String| {
+        let [here, there] = [parameters, &nearest.parameters].map(|side| value(side, name));
+        format!("{name}={there}, not {here}")
+    };
+    let differing: Vec<String> = names.iter().filter(differs).map(|name| word(name)).collect();
+    if differing.is_empty() { Instead::Once } else { Instead::Parameters(differing.join("; ")) }
 }

@@ -89,7 +89,7 @@ impl Trend {
 
     /// Judges a change of lane slots against what the whole took before.
     #[expect(clippy::cast_precision_loss, reason = "a part of the whole")]
-    pub(super) fn of(before: Option<u128>, after: Option<u128>, whole: u128) -> Self {
+    pub(super) fn from_slots(before: Option<u128>, after: Option<u128>, whole: u128) -> Self {
         let (before, after) = (before.unwrap_or(0) as f64, after.unwrap_or(0) as f64);
         match after - before {
             change if change.abs() < CHANGE_MIN * whole as f64 || change == 0.0 => Self::Same,
@@ -103,7 +103,7 @@ impl Trend {
 pub(super) fn have_changed(figures: &[Option<Figures>; 2], whole: u128) -> bool {
     let changed = |figure: fn(&Figures) -> Option<u128>| {
         let [before, after] = figures.each_ref().map(|side| side.as_ref().and_then(figure));
-        Trend::of(before, after, whole) != Trend::Same
+        Trend::from_slots(before, after, whole) != Trend::Same
     };
     changed(|figures| figures.lane_slots) || changed(|figures| figures.lane_slots_idle)
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::parts::{Figures, LaunchPart, Side};
 use super::texts::LinePair;
-use super::timing::TimeRatio;
+use super::timing::LaunchTimeRatio;
 use crate::analyze::names::device;
 use crate::record::{Device, Dispatch, Measurement};
 
@@ -146,7 +146,7 @@ fn counts(a: &Measurement, b: &Measurement) -> Vec<String> {
 }
 
 /// What to believe where efficiency, lane slots and time speak against each other.
-pub(super) fn verdicts(whole: &LaunchPart, time: Option<&TimeRatio>) -> Vec<String> {
+pub(super) fn verdicts(whole: &LaunchPart, time: Option<&LaunchTimeRatio>) -> Vec<String> {
     let [Some(before), Some(after)] = whole.figures else { return Vec::new() };
     let Some(slots) = whole.lane_slots_ratio else { return Vec::new() };
     let mut sentences = Vec::new();
@@ -206,7 +206,7 @@ pub(super) fn verdicts(whole: &LaunchPart, time: Option<&TimeRatio>) -> Vec<Stri
 pub(super) fn describe_unchanged(
     whole: &LaunchPart,
     changes: impl IntoIterator<Item = bool>,
-    time: Option<&TimeRatio>,
+    time: Option<&LaunchTimeRatio>,
 ) -> Option<String> {
     if whole.changed || changes.into_iter().any(|changed| changed) {
         return None;
@@ -260,10 +260,10 @@ mod tests {
         LaunchPart { name, figures, lane_slots_ratio, trend, changed: false }
     }
 
-    fn time(ratio: f64) -> TimeRatio {
+    fn time(ratio: f64) -> LaunchTimeRatio {
         let interval = Some([ratio * 0.99, ratio * 1.01]);
         let drift = String::new();
-        TimeRatio { ratio, interval, side_by_side: true, at_speed_of_a: None, drift }
+        LaunchTimeRatio { ratio, interval, side_by_side: true, at_speed_of_a: None, drift }
     }
 
     #[test]

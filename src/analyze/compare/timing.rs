@@ -1,6 +1,6 @@
 //! The time of B over the time of A, and what the device itself did between the two.
 //!
-//! Input: two measurements with their runs. Output: a [`TimeRatio`]. Times that were sampled side by
+//! Input: two measurements with their runs. Output: a [`LaunchTimeRatio`]. Times that were sampled side by
 //! side are divided round by round. Times of different moments are divided median by median, and
 //! brought to A's speed by what the device was measured to do when it was opened, copies and
 //! multiply-adds; where that was not measured the ratio says that it cannot be.
@@ -20,7 +20,7 @@ const SEED: u64 = 0x6c61_6e65;
 
 /// B's time over A's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TimeRatio {
+pub struct LaunchTimeRatio {
     /// Of the medians, or the median of the rounds' ratios where they were sampled side by side.
     pub ratio: f64,
     /// Its 99 % interval, low and high; nothing with fewer than eight rounds side by side.
@@ -34,7 +34,7 @@ pub struct TimeRatio {
     pub drift: String,
 }
 
-impl TimeRatio {
+impl LaunchTimeRatio {
     /// The least and the most that it may be: the interval, at A's speed where that is known.
     pub fn bounds(&self) -> [f64; 2] {
         let [low, high] = self.interval.unwrap_or([self.ratio; 2]);
@@ -44,7 +44,7 @@ impl TimeRatio {
 }
 
 /// Divides the times of two measurements; `None` if one has none, or did not do its work.
-pub(super) fn time_ratio(a: Side<'_>, b: Side<'_>) -> Option<TimeRatio> {
+pub(super) fn time_ratio(a: Side<'_>, b: Side<'_>) -> Option<LaunchTimeRatio> {
     let removed = |side: Side<'_>| plausibility(side.run, side.measurement).is_removed();
     if removed(a) || removed(b) {
         return None;
@@ -61,7 +61,7 @@ pub(super) fn time_ratio(a: Side<'_>, b: Side<'_>) -> Option<TimeRatio> {
         let pairs: Vec<(f64, f64)> =
             after.iter().filter_map(|(round, b)| Some((*b, *before.get(round)?))).collect();
         let paired = paired_ratio(&pairs)?;
-        return Some(TimeRatio {
+        return Some(LaunchTimeRatio {
             ratio: paired.median,
             interval: paired.interval.map(|interval| [interval.low, interval.high]),
             side_by_side: true,
@@ -71,7 +71,13 @@ pub(super) fn time_ratio(a: Side<'_>, b: Side<'_>) -> Option<TimeRatio> {
     }
     let interval = Some([unpaired.interval.low, unpaired.interval.high]);
     let (at_speed_of_a, drift) = normalise(&left, &right, unpaired.ratio);
-    Some(TimeRatio { ratio: unpaired.ratio, interval, side_by_side: false, at_speed_of_a, drift })
+    Some(LaunchTimeRatio {
+        ratio: unpaired.ratio,
+        interval,
+        side_by_side: false,
+        at_speed_of_a,
+        drift,
+    })
 }
 
 /// The ratio at A's speed, and what is said of it.
@@ -118,7 +124,7 @@ mod tests {
         assert!(found.is_none() && text.contains("cannot be brought to one speed"), "{text}");
         let other = Device { name: "another".to_owned(), ..after };
         assert!(normalise(&before, &other, 2.0).1.contains("two devices"));
-        let time = TimeRatio {
+        let time = LaunchTimeRatio {
             ratio: 2.0,
             interval: Some([1.8, 2.2]),
             side_by_side: false,

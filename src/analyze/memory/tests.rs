@@ -2,8 +2,9 @@
 //! causes, and none without one; races in words.
 
 use super::*;
-use crate::analyze::{Rule, advice, looked_at, profiles};
+use crate::analyze::{Rule, advice, advice_of, looked_at, profiles};
 use crate::fixtures;
+use crate::record::{MadeUp, Run, Trust};
 
 /// A shader of workgroups of 64 with `rows`, `out`, `hits` and a tile of 64 × 32 words.
 fn shader(body: &str) -> String {
@@ -122,11 +123,83 @@ fn lanes_that_are_never_launched_are_told() {
     let run = fixtures::watched(&text, 1024, &[32]);
     let view = memory_view(&profiles(&run)[0].devices[0]).expect("somebody looked");
     assert_eq!(view.never_launched, Some(Ratio(0.25)));
-    assert!(view.sentences().iter().any(|sentence| sentence.starts_with("25.0 % of the lanes")));
+    let told =
+        "25.0 % of the lanes have no invocation: workgroups (line 5) are no multiple of the width.";
+    assert!(view.sentences().iter().any(|sentence| sentence == told), "{:?}", view.sentences());
     let memory = profiles(&run)[0].devices[0].memory.clone().expect("somebody looked");
     let empty: Vec<_> = memory.dispatches.iter().map(|seen| seen.lanes_never_launched).collect();
     let workgroups = memory.dispatches[0].workgroups;
     assert_eq!(empty, [Some(16 * workgroups)]);
+}
+
+/// Where no other size of workgroups can be tried, a tenth of the lanes without an invocation gets a card that says why.
+#[test]
+fn lanes_that_are_never_launched_have_a_card_where_no_size_was_tried() {
+    let card = |size: u32| {
+        let sized = format!("@workgroup_size({size})");
+        let text = shader("out[id.x] = i;").replace("@workgroup_size(64)", &sized);
+        let cards = advice(&profiles(&fixtures::watched(&text, 1024, &[32]))[0].devices[0]);
+        cards.into_iter().find(|card| card.rule == Rule::WorkgroupSize)
+    };
+    let card_of_48 = card(48).expect("a card");
+    assert_eq!((card_of_48.line, card_of_48.saved_operations), (HEAD - 2, 0));
+    let modelled = card_of_48.modelled.as_deref();
+    assert_eq!(modelled, Some("25.0 % of the lanes have no invocation"));
+    assert!(card_of_48.reason.contains("uses places in the workgroup"), "{card_of_48:?}");
+    // 4 lanes of 64.
+    assert_eq!(card(60), None);
+    assert_eq!(card(64), None);
+}
+
+/// A card of the model says what the model says at other widths.
+#[test]
+fn cards_of_the_model_have_the_other_widths() {
+    let profile_of =
+        |body: &str| profiles(&fixtures::watched(&shader(body), 1024, &[32, 64])).remove(0);
+    let profile = profile_of("out[id.x] = rows[(id.x * 32u) % 1024u];");
+    let cards = advice_of(&profile);
+    let card = cards.iter().find(|card| card.device == "sim:32" && card.modelled.is_some());
+    let [(width, words)] = &card.expect("a card").modelled_at[..] else { panic!("{cards:#?}") };
+    assert_eq!(width.lanes(), 64);
+    let words = words.as_deref().expect("it scatters at 64 lanes too");
+    assert!(words.contains("times the sectors needed"), "{words}");
+    // The whole workgroup is one subgroup of 64 lanes, and waits for nobody.
+    let profile = profile_of(
+        "if i < 32u {\nfor (var t = 0u; t < 64u; t++) { tile[i] += t; }\n}\nworkgroupBarrier();\n\
+         out[id.x] = tile[i];",
+    );
+    let cards = advice_of(&profile);
+    let card = cards.iter().find(|card| card.rule == Rule::WaitAtBarrier).expect("a card");
+    assert_eq!((card.width.lanes(), card.modelled_at.len()), (32, 1));
+    assert_eq!(card.modelled_at[0].1, None);
+}
+
+/// Counts that no made-up contents decide stay guaranteed; what accesses take by their indices is of generated data.
+#[test]
+fn what_made_up_indices_take_is_of_generated_data() {
+    let text = shader("out[id.x] = rows[(rows[id.x] * 37u) % 1021u];");
+    let mut run = fixtures::watched(&text, 1024, &[32]);
+    let device = |run: &Run| profiles(run)[0].devices[0].clone();
+    let scattered = |run: &Run| {
+        let mut cards = advice(&device(run)).into_iter();
+        let card = cards.find(|card| card.rule == Rule::ScatteredAccess);
+        card.expect("a card").modelled.expect("a model")
+    };
+    let is_generated = |run: &Run| memory_view(&device(run)).expect("watched").is_generated();
+    assert!(!is_generated(&run) && !scattered(&run).contains("generated"));
+    run.measurements[0].made_up = vec![MadeUp {
+        buffer: "rows".to_owned(),
+        conditions: Vec::new(),
+        indices: vec![HEAD],
+        zeros: false,
+        asked: false,
+        constants: Vec::new(),
+    }];
+    assert!(is_generated(&run) && scattered(&run).ends_with(", of generated data"));
+    assert_eq!(device(&run).trust, Trust::Guaranteed);
+    let sentences = memory_view(&device(&run)).expect("watched").sentences();
+    let told = "Indices on line 7 follow contents of rows that were made up";
+    assert!(sentences.iter().any(|sentence| sentence.starts_with(told)), "{sentences:?}");
 }
 
 /// Of several entry points each that leaves lanes empty is named, and no other.

@@ -4,6 +4,7 @@ use super::*;
 use crate::{
     analyze::Work,
     fixtures::{self, DEMO, random_words, simulated},
+    kernel::Fill,
 };
 
 #[test]
@@ -45,6 +46,37 @@ fn dispatches_of_one_shader_are_summed() {
         let doubled = |bins: &Vec<u128>| bins.iter().map(|count| 2 * count).collect::<Vec<_>>();
         assert_eq!(two.histogram, line.histogram.as_ref().map(doubled));
     }
+}
+
+/// Lanes that loop 0 to 31 times: those that test, 32 down to 1, are 16.5 on average, those in the body 16.
+#[test]
+fn the_test_of_a_loop_and_its_body_have_their_own_lanes() {
+    let text = "@group(0) @binding(0) var<storage, read> table: array<u32>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    let trips = table[id.x];
+    var sum = 0u;
+    for (var i = 0u; i < trips; i++) {
+        sum += trips * 3u;
+    }
+    sums[id.x] = sum;
+}
+";
+    let run = simulated(text, Fill::Words((0..1024).map(|i| i % 32).collect()), 16, &[32]);
+    let means = |line: u32| -> Vec<f64> {
+        let blocks = run.measurements[0].dispatches[0].blocks.iter();
+        let here = blocks.filter(|block| block.lines.get(&line).is_some_and(|count| *count > 0));
+        here.filter_map(|block| Ratio::divide(block.lanes.0, block.executions.0))
+            .map(|mean| mean.0)
+            .collect()
+    };
+    assert_eq!(means(8), [16.0], "the body");
+    let head = means(7);
+    assert!(head.contains(&16.5), "the test: {head:?}");
+    assert!(head.iter().all(|mean| [16.0, 16.5, 32.0].contains(mean)), "{head:?}");
+    let device = &profiles(&run)[0].devices[0];
+    assert_eq!(device.line(8).and_then(|line| line.active_lanes_mean), Some(16.0));
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub use changes::{Change, ChangeKind, Executed};
 
 use super::counts::{active_lanes_mean, active_lanes_mean_expected};
 use super::machine;
-use super::names::{FORM, device, device_label, family, find_published, short_name};
+use super::names::{FORM, Launches, device, device_label, family, find_published, short_name};
 use super::plausibility::plausibility;
 use super::rounds::median_time;
 use crate::record::{Measurement, PublishedFigure, Run, Status, Value};
@@ -160,13 +160,13 @@ pub fn side_by_side(run: &Run) -> Vec<SideBySide> {
     let device_of = |measurement: &Measurement| device(run, &measurement.device);
     let counts_hardware =
         |m: &Measurement| device_of(m).is_some_and(|device| device.gives().counters);
+    let launches = Launches::from_run(run);
     for cuda in run.measurements.iter().filter(|measurement| counts_hardware(measurement)) {
+        let same = launches.find_same(&cuda.kernel, &cuda.parameters);
         let twins = |simulated: bool| {
-            run.measurements.iter().filter(move |other| {
+            same.iter().copied().filter(move |other| {
                 device_of(other).is_some_and(|device| device.is_simulator() == simulated)
                     && !counts_hardware(other)
-                    && other.kernel == cuda.kernel
-                    && other.parameters == cuda.parameters
                     && other.seed == cuda.seed
             })
         };

@@ -23,6 +23,7 @@ fn block(part: ConstructPart, lanes: u64) -> Block {
         line: 7,
         condition: ConditionClass::Data,
         parent: None,
+        operator: None,
     };
     let flow = Flow {
         function: "main".to_owned(),
@@ -31,6 +32,7 @@ fn block(part: ConstructPart, lanes: u64) -> Block {
         after: None,
         leaves: None,
         barrier: false,
+        writes: false,
         call_lines: Vec::new(),
         calls: Vec::new(),
     };

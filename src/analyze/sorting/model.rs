@@ -14,11 +14,11 @@
 //! elements are fetched by an order that was made before. And no launch takes less than the bytes that
 //! must move at that rate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{number, pairs, speedup, stages};
 use crate::analyze::counts::{Work, active_lanes_mean, efficiency, ratio};
-use crate::analyze::names::{SIZE, device, device_label, family};
+use crate::analyze::names::{SIZE, Sharing, device, device_label, family};
 use crate::analyze::order::order_rows;
 use crate::analyze::rounds::median_time;
 use crate::analyze::usual::{Usual, asks_where_it_pays};
@@ -187,13 +187,30 @@ fn width_exponent(width: Width) -> i32 {
 /// Makes the model's row of every kernel with a baseline that is another.
 pub fn model(run: &Run) -> Vec<ModelRow> {
     let pairs = pairs(run).into_iter();
+    let usual = Usual::from_run(run);
+    let mut counters = Counters::new();
+    for (place, measurement) in run.measurements.iter().enumerate() {
+        if measurement.status == Status::Ok {
+            let Measurement { kernel, device, parameters, .. } = measurement;
+            let known = counters.entry((kernel.as_str(), device.as_str())).or_default();
+            known.add(place, parameters, measurement);
+        }
+    }
     pairs
         .filter(|(kernel, baseline)| kernel.kernel != baseline.kernel)
-        .map(|(kernel, baseline)| row(run, kernel, baseline))
+        .map(|(kernel, baseline)| row(run, &usual, &mut counters, (kernel, baseline)))
         .collect()
 }
 
-fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
+/// The launches that ended well, by kernel and device, to be found by the parameters that they share with another.
+type Counters<'a> = HashMap<(&'a str, &'a str), Sharing<'a, &'a Measurement>>;
+
+fn row<'a>(
+    run: &'a Run,
+    usual: &Usual<'_>,
+    counters: &mut Counters<'a>,
+    (kernel, baseline): (&'a Measurement, &'a Measurement),
+) -> ModelRow {
     let found = device(run, &kernel.device);
     // What was not counted has no width of its own.
     let width = kernel.subgroup_width.or(found.and_then(|device| device.subgroup_width_run));
@@ -226,7 +243,7 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
         // Of no elements nothing is expected.
         arms_run: width
             .filter(|_| number(kernel, SIZE) != Some(0.0))
-            .and_then(|width| arms_expected(run, kernel, width)),
+            .and_then(|width| arms_expected(run, counters, kernel, width)),
         efficiencies: active,
         speedup_counted,
         speedup_with_traffic: time_before.zip(predicted).map(|(time, ns)| time.0 / ns),
@@ -235,7 +252,7 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
         remainder: time.zip(predicted.or(counted)).map(|(time, ns)| Nanoseconds(time.0 - ns)),
         bytes,
         copy_rate: time.zip(rate).and_then(moved),
-        unusual: Usual::from_run(run).count(&kernel.parameters),
+        unusual: usual.count(&kernel.parameters),
         dispatches: kernel.dispatches.iter().filter(|dispatch| !dispatch.setup).count(),
         sorting: sorting(run, kernel),
     }
@@ -281,12 +298,17 @@ fn sorting(run: &Run, kernel: &Measurement) -> Option<Nanoseconds> {
 }
 
 /// The arms of mean length that a subgroup of the baseline runs, by the formula.
-fn arms_expected(run: &Run, kernel: &Measurement, width: Width) -> Option<f64> {
+fn arms_expected<'a>(
+    run: &'a Run,
+    counters: &mut Counters<'a>,
+    kernel: &'a Measurement,
+    width: Width,
+) -> Option<f64> {
     let divergence = run.kernels.get(&kernel.kernel)?.divergence.as_ref()?;
     let arms = if has(kernel, &divergence.only) {
         arms(kernel, divergence)?
     } else {
-        count_shares(run, kernel, divergence.counted.as_ref()?)?
+        count_shares(counters, kernel, divergence.counted.as_ref()?)?
     };
     let mean: f64 = arms.iter().map(|(length, p)| length * p).sum();
     (mean > 0.0).then(|| arms_run_unequal(&arms, width) / mean)
@@ -321,18 +343,17 @@ fn arms(kernel: &Measurement, divergence: &Divergence) -> Option<Vec<(f64, f64)>
 
 /// Each arm's share of the elements, from what a kernel counted of the same launch that has a dispatch
 /// for each arm.
-fn count_shares(run: &Run, kernel: &Measurement, counted: &CountedArms) -> Option<Vec<(f64, f64)>> {
+fn count_shares<'a>(
+    counters: &mut Counters<'a>,
+    kernel: &'a Measurement,
+    counted: &'a CountedArms,
+) -> Option<Vec<(f64, f64)>> {
     let CountedArms { kernel: counter, entry_point, only } = counted;
-    let same = |measurement: &&Measurement| {
-        let agrees = |(name, value): (&String, &Value)| {
-            kernel.parameters.get(name).is_none_or(|parameter| parameter == value)
-        };
-        measurement.kernel == *counter
-            && measurement.device == kernel.device
-            && measurement.parameters.iter().all(agrees)
-            && measurement.status == Status::Ok
-    };
-    let separate = run.measurements.iter().find(same).filter(|_| has(kernel, only))?;
+    if !has(kernel, only) {
+        return None;
+    }
+    let known = counters.get_mut(&(counter.as_str(), kernel.device.as_str()))?;
+    let separate = *known.find(&kernel.parameters).first()?;
     let alone = separate.dispatches.iter().filter(|dispatch| dispatch.entry_point == *entry_point);
     // An element passes every block of its arm's body equally often.
     let elements: Vec<u64> = alone

@@ -11,13 +11,17 @@ use crate::present::fit::fold;
 /// Writes the lines that take more of memory than they must, and what subgroups wait for one another.
 pub(super) fn memory(device: &DeviceProfile, look: Look) -> String {
     let Some(mut view) = memory_view(device) else { return String::new() };
+    let sentences = view.sentences();
+    let generated = if view.is_generated() { ", of generated data" } else { "" };
     let all = view.rows.len();
     view.rows.retain(MemoryRow::is_costly);
-    if all == 0 {
+    view.waits.retain(|wait| wait.waited_operations > 0);
+    if all == 0 && sentences.is_empty() {
         return String::new();
     }
-    let title = format!("Memory on {}, in a model of no particular machine", device.column.label);
-    let mut text = look.heading(&title);
+    let label = &device.column.label;
+    let mut text =
+        look.heading(&format!("Memory on {label}, in a model of no particular machine{generated}"));
     if !view.rows.is_empty() {
         text += &present::memory_table(&view).to_text(look.columns);
         text.push('\n');
@@ -35,8 +39,13 @@ pub(super) fn memory(device: &DeviceProfile, look: Look) -> String {
     if view.rows.iter().any(|row| row.sectors.is_some()) {
         text += &format!("{}\n", look.faint(&fold(&format!("  {least}"), "  ", look.columns)));
     }
-    for sentence in (others > 0).then_some(good).into_iter().chain(view.sentences()) {
+    for sentence in (others > 0).then_some(good).into_iter().chain(sentences) {
         text += &format!("{}\n", look.faint(&fold(&sentence, "  ", look.columns)));
+    }
+    if !view.waits.is_empty() {
+        text += &look.heading(&format!("What subgroups wait at barriers on {label}"));
+        text += &present::waits_table(&view.waits).to_text(look.columns);
+        text.push('\n');
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analyze::{advice_of, profiles};
-use crate::fixtures::{DEMO, random_words, simulated};
+use crate::fixtures::{DEMO, random_words, simulated, watched};
 use crate::record::{Counter, Run};
 
 const PLAIN: Look = Look { columns: None, colour: false };
@@ -58,6 +58,34 @@ fn the_narrowest_terminals_show_efficiencies_alone() {
             assert!(one_word || width_of(line) <= columns, "{columns}: {line}");
         }
     }
+}
+
+/// Waits stand by line, within the columns of a terminal, and whether there are accesses or not.
+#[test]
+fn waits_at_barriers_stand_by_line() {
+    let text = "@group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+var<workgroup> tile: array<u32, 64>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) i: u32) {
+    if i < 32u { for (var t = 0u; t < 64u; t++) { tile[i] += t; } }
+    workgroupBarrier();
+    sums[id.x] = tile[i];
+}
+";
+    let mut device = profiles(&watched(text, 1024, &[32]))[0].devices[0].clone();
+    for columns in [80, 40] {
+        let text = memory::memory(&device, Look { columns: Some(columns), colour: false });
+        let (_, waits) = text.split_once("What subgroups wait").expect("waits");
+        let words = waits.split_whitespace().collect::<Vec<_>>();
+        assert!(words.contains(&"waited") && words.contains(&"6"), "{text}");
+        for line in text.lines() {
+            assert!(width_of(line) <= columns, "{columns}: {line}");
+        }
+    }
+    let seen = device.memory.as_mut().expect("watched");
+    seen.dispatches.iter_mut().for_each(|dispatch| dispatch.accesses.clear());
+    let text = memory::memory(&device, PLAIN);
+    assert!(text.contains("at barriers (line 6)") && !text.contains("accesses"), "{text}");
 }
 
 #[test]

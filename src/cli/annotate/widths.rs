@@ -22,7 +22,7 @@ pub(super) fn beside() -> String {
 
 /// What the wider simulator adds to each line; `None` beside another device, where the two did not both count, where
 /// no line costs other than at the narrower, and where there is no room.
-pub(super) fn added(
+pub(super) fn find_added(
     profile: &Profile,
     device: &DeviceProfile,
     look: Look,

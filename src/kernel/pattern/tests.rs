@@ -156,3 +156,19 @@ fn siblings_stand_side_by_side_and_a_walk_by_skips_meets_every_node_once() {
         assert_eq!((met, leaves), (99, 50));
     }
 }
+
+/// A tree of which few words are asked for is not walked whole: two to the forty leaves would never end.
+#[test]
+fn the_first_words_of_a_tree_need_no_more_of_it() {
+    let node = vec![NodeWord::MinX, NodeWord::Left, NodeWord::Skip];
+    for siblings in [false, true] {
+        for tree in [TreeShape::Complete, TreeShape::Random] {
+            let tree_of = |leaves| Pattern::Bvh { leaves, node: node.clone(), tree, siblings };
+            let whole = words(&tree_of(50), 99 * node.len(), 5);
+            for count in [0, 1, 7, 60] {
+                assert_eq!(words(&tree_of(50), count, 5), whole[..count], "{count}");
+            }
+            assert_eq!(words(&tree_of(1 << 40), 60, 5).len(), 60);
+        }
+    }
+}

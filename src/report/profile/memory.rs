@@ -16,6 +16,10 @@ pub(super) struct MemoryText {
     costly: RowsText,
     /// Those that take no more.
     others: RowsText,
+    /// What subgroups wait at the barriers of each line.
+    waits: RowsText,
+    /// Whether what accesses take is of data that were made up.
+    generated: bool,
 }
 
 /// A table of lines, without the columns in which none of them has anything.
@@ -37,20 +41,24 @@ pub(super) fn memory(device: &DeviceProfile) -> Option<MemoryText> {
     let sentences = view.sentences();
     let (costly, others): (Vec<_>, Vec<_>) =
         view.rows.iter().cloned().partition(MemoryRow::is_costly);
-    let table = |rows| {
-        let table = present::memory_table(&MemoryView { rows, ..view.clone() });
-        let text = |row: &Vec<present::Cell>| RowText {
-            cells: row.iter().map(present::Cell::to_text).collect(),
-        };
-        RowsText {
-            rows: table.rows.iter().map(text).collect(),
-            columns: table.columns.into_iter().map(|column| column.name).collect(),
-        }
-    };
+    let table = |rows| rows_text(present::memory_table(&MemoryView { rows, ..view.clone() }));
     Some(MemoryText {
         label: device.column.label.clone(),
         sentences,
         costly: table(costly),
         others: table(others),
+        waits: rows_text(present::waits_table(&view.waits)),
+        generated: view.is_generated(),
     })
+}
+
+/// A table's texts.
+fn rows_text(table: present::Table) -> RowsText {
+    let text = |row: &Vec<present::Cell>| RowText {
+        cells: row.iter().map(present::Cell::to_text).collect(),
+    };
+    RowsText {
+        rows: table.rows.iter().map(text).collect(),
+        columns: table.columns.into_iter().map(|column| column.name).collect(),
+    }
 }

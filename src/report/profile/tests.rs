@@ -4,6 +4,7 @@ use super::*;
 use crate::{
     analyze::{advice_of, profiles},
     fixtures::{DEMO, random_words, simulated, watched},
+    record::{MadeUp, Tag},
 };
 
 fn page_of(run: &Run) -> String {
@@ -61,6 +62,47 @@ fn a_histogram_holds_every_slot_of_its_line() {
         assert_eq!(bins.iter().sum::<u128>(), line.work.subgroup_operations, "line {}", line.line);
         assert_eq!(lanes, line.work.lane_operations, "line {}", line.line);
     }
+}
+
+/// What is wrong with the program stands first, then what races, then what was made up, and figures after them.
+#[test]
+fn faults_races_and_made_up_data_stand_above_the_figures_in_this_order() {
+    let text = "@group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+var<workgroup> tile: array<u32, 64>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) i: u32) {
+    if i < 32u { for (var t = 0u; t < 64u; t++) { tile[i] += t; } }
+    workgroupBarrier();
+    sums[id.x] = tile[i];
+    tile[i] = tile[63u - i];
+}
+";
+    let mut run = watched(text, 1024, &[32]);
+    run.measurements[0].flags.push(Flag::at(Tag::DivergentBarrier, [6]));
+    run.measurements[0].made_up = vec![MadeUp {
+        buffer: "sums".to_owned(),
+        conditions: vec![5],
+        indices: Vec::new(),
+        zeros: false,
+        asked: false,
+        constants: Vec::new(),
+    }];
+    let page = page_of(&run);
+    let parts = [
+        "<strong>Error:</strong> line 6: barrier in divergent control flow",
+        "data race in workgroup memory",
+        "<h1>",
+        "Random values decide the branch or loop on line 5 (from sums).",
+        "<div class=\"figure\">",
+        "barriers passed",
+    ];
+    let places: Vec<usize> = parts
+        .iter()
+        .map(|part| page.find(part).unwrap_or_else(|| panic!("{part}: {page}")))
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
+    let waits = &page[places[5]..];
+    assert!(waits.contains("<a href=\"#L6\">6</a>"), "the barrier's line");
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl<G: Gpu> GpuRunner<G> {
     ) {
         let Some(compiler) = self.gpu.compiler() else { return };
         notice();
-        let widths = Widths::of(&self.device);
+        let widths = Widths::from_device(&self.device);
         let work = || counting_work(Arc::clone(&compiler), widths);
         let request = CountRequest { runs: 1, ..*request };
         // A launch that was not announced is compiled where it is counted.

@@ -40,7 +40,7 @@ pub(super) struct Widths {
 }
 
 impl Widths {
-    pub(super) fn of(device: &Device) -> Self {
+    pub(super) fn from_device(device: &Device) -> Self {
         let widest = [device.subgroup_width_max, device.subgroup_width_run];
         // A driver that reports too narrow a width must not write past the histogram's end.
         let widest = widest.iter().flatten().map(|width| width.lanes()).max().unwrap_or(1);
@@ -264,7 +264,7 @@ impl<G: Gpu> GpuRunner<G> {
         workgroups: &Workgroups,
         method: CounterScheme,
     ) -> Result<Counters<G::Buffer>, RunError> {
-        let widths = Widths::of(&self.device);
+        let widths = Widths::from_device(&self.device);
         let instrumented = instrument(program, &widths.options(workgroups, method))?;
         let size = instrumented.counters().size;
         let buffer = self.gpu.buffer("counters", size, Uses::default())?;

@@ -129,7 +129,7 @@ impl<G: Gpu> GpuRunner<G> {
                 submissions.extend(median(passes));
             }
         }
-        let spans: Vec<_> = submissions.iter().map(|spans| Span::of(spans)).collect();
+        let spans: Vec<_> = submissions.iter().map(|spans| Span::from_samples(spans)).collect();
         let mut spans = without_cost(&spans, time.median_ns, cost_ns).into_iter();
         let timed = |dispatch: &kernel::Dispatch| {
             if dispatch.setup { None } else { spans.next().flatten() }
@@ -171,7 +171,7 @@ struct Span {
 
 impl Span {
     /// Of a dispatch's time in each submission; `None` if there is none.
-    fn of(submissions: &[f64]) -> Option<Self> {
+    fn from_samples(submissions: &[f64]) -> Option<Self> {
         let interval = median_interval(submissions, BOOTSTRAP_SEED)?;
         Some(Self { median: median(submissions)?, interval })
     }
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     fn corrected_medians(medians: &[f64], launch_ns: f64, cost_ns: f64) -> Vec<f64> {
-        let span = |median: &f64| Span::of(&[*median]);
+        let span = |median: &f64| Span::from_samples(&[*median]);
         let spans: Vec<_> = medians.iter().map(span).collect();
         let found = without_cost(&spans, Nanoseconds(launch_ns), cost_ns);
         found.into_iter().map(|time| time.unwrap().median_ns.0).collect()
@@ -219,8 +219,9 @@ mod tests {
         // Nothing is added where the launch takes longer, and no time falls below zero.
         assert_eq!(corrected_medians(&[10.0, 30.0], 50.0, 7.0), [10.0, 30.0]);
         assert_eq!(corrected_medians(&[1.0, 39.0], 20.0, 7.0), [0.0, 32.0]);
-        let short = Span::of(&[1.0, 1.2, 0.9]);
-        let short = without_cost(&[short, Span::of(&[39.0])], Nanoseconds(20.0), 7.0)[0].unwrap();
+        let short = Span::from_samples(&[1.0, 1.2, 0.9]);
+        let short =
+            without_cost(&[short, Span::from_samples(&[39.0])], Nanoseconds(20.0), 7.0)[0].unwrap();
         assert_eq!(short.median_ns.0, 0.0, "no longer than a timestamp takes");
         assert_eq!(short.ci95_ns.map(|end| end.0), [0.0, 7.0], "and no shorter bound is known");
         assert_eq!(without_cost(&[None], Nanoseconds(1.0), 5.0), [None]);
@@ -229,12 +230,12 @@ mod tests {
     #[test]
     fn an_interval_is_one_over_submissions_and_less_the_cost_too() {
         let submissions: Vec<f64> = (0..24).map(|step| 100.0 + f64::from(step)).collect();
-        let span = Span::of(&submissions);
+        let span = Span::from_samples(&submissions);
         let found = without_cost(&[span], Nanoseconds(0.0), 5.0)[0].unwrap();
         let [low, high] = found.ci95_ns.map(|end| end.0);
         assert_eq!(found.median_ns.0, 111.5 - 5.0);
         // The median of 24 even steps lies within some five steps of its middle, nineteen times in twenty.
         assert!((101.0..105.0).contains(&low) && (108.0..112.0).contains(&high), "{low} {high}");
-        assert!(Span::of(&[]).is_none());
+        assert!(Span::from_samples(&[]).is_none());
     }
 }

@@ -5,11 +5,11 @@
 
 use crate::program::branch::{self, BlockFlow};
 use crate::program::{BlockInfo, uniformity::Class};
-use crate::record::{ConditionClass, ConstructPart, Enclosure, Flow, Leave};
+use crate::record::{ConditionClass, ConstructPart, Enclosure, Flow, Leave, ShortCircuit};
 
 /// Writes a block's flow as the record has it.
 pub(in crate::run) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
-    let BlockFlow { path, after, leaves, barrier, calls, call_lines } = flow;
+    let BlockFlow { path, after, leaves, barrier, writes, calls, call_lines } = flow;
     Flow {
         function: info.function.clone(),
         path: path.iter().map(enclosure).collect(),
@@ -21,13 +21,14 @@ pub(in crate::run) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
             branch::Leave::Continue => Leave::Continue,
         }),
         barrier: *barrier,
+        writes: *writes,
         calls: calls.clone(),
         call_lines: call_lines.clone(),
     }
 }
 
 fn enclosure(enclosure: &branch::Enclosure) -> Enclosure {
-    let branch::Enclosure { construct, part, line, class, parent } = *enclosure;
+    let branch::Enclosure { construct, part, line, class, parent, operator } = *enclosure;
     let (part, case) = to_part(part);
     let condition = match class {
         Class::Uniform => ConditionClass::Uniform,
@@ -35,7 +36,11 @@ fn enclosure(enclosure: &branch::Enclosure) -> Enclosure {
         Class::Invocation => ConditionClass::Invocation,
         Class::Data => ConditionClass::Data,
     };
-    Enclosure { construct, part, case, line, condition, parent }
+    let operator = operator.map(|operator| match operator {
+        branch::ShortCircuit::And => ShortCircuit::And,
+        branch::ShortCircuit::Or => ShortCircuit::Or,
+    });
+    Enclosure { construct, part, case, line, condition, parent, operator }
 }
 
 /// A part of a construct and, of a `switch`, the case.

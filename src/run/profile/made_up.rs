@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ProfileRequest;
 use crate::kernel::format::Formula;
 use crate::kernel::scalars::decode;
-use crate::kernel::{Fill, FillDescription, Launch};
-use crate::layout::Shape;
+use crate::kernel::{Buffer, Fill, FillDescription, Launch};
+use crate::layout::{Field, Shape};
 use crate::program::{Deciding, Program};
 use crate::record::{Constant, MadeUp};
 use crate::run::RunError;
@@ -49,13 +49,8 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
     for (name, deciding) in programs(launch)?.iter().flat_map(Program::find_deciding) {
         add(all.entry(name).or_default(), deciding);
     }
-    let random = |fill: &Fill| match fill {
-        Fill::Uniform { .. } | Fill::Skewed { .. } | Fill::Pattern { .. } => true,
-        Fill::Default { shape, .. } => holds_array(shape),
-        Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
-    };
     let buffers = launch.buffers.iter();
-    let buffers = buffers.filter(|buffer| random(&buffer.fill)).map(|buffer| &*buffer.name);
+    let buffers = buffers.filter(|buffer| is_random(&buffer.fill)).map(|buffer| &*buffer.name);
     let textures = launch.textures.iter().filter(|texture| texture.depends_on_seed());
     let in_order: Vec<&str> = buffers.chain(textures.map(|texture| &*texture.name)).collect();
     let names: BTreeSet<&str> = in_order.iter().copied().collect();
@@ -80,9 +75,8 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         shapes.extend(resources.map(|resource| (resource.name, resource.shape)));
     }
     let zeros = alone.clone().flat_map(|buffer| {
-        let zero = matches!(buffer.fill, Fill::Zero | Fill::Default { .. } | Fill::Words(_));
-        let shape = shapes.get(&buffer.name).filter(|_| zero);
-        shape.map_or_else(Vec::new, |shape| find_zeros(&buffer.name, shape, &all))
+        let shape = shapes.get(&buffer.name);
+        shape.map_or_else(Vec::new, |shape| find_zeros(buffer, shape, &all))
     });
     let zeros: Vec<MadeUp> = zeros.collect();
     let constants = alone.filter_map(|buffer| {
@@ -105,11 +99,20 @@ fn of_random_contents(
     fill: Option<&Fill>,
     all: &BTreeMap<String, Deciding>,
 ) -> Option<Deciding> {
-    let Some(Fill::Default { shape: Shape::Struct { fields, .. }, .. }) = fill else {
-        return all.get(name).cloned();
+    let none = BTreeMap::new();
+    let (fields, members) = match fill {
+        Some(Fill::Default { shape: Shape::Struct { fields, .. }, .. }) => (fields, &none),
+        Some(Fill::Members { shape: Shape::Struct { fields, .. }, members, .. }) => {
+            (fields, members)
+        }
+        _ => return all.get(name).cloned(),
     };
     let mut sum = Deciding::default();
-    for field in fields.iter().filter(|field| holds_array(&field.shape)) {
+    for field in fields {
+        let random = members.get(&field.name).map_or(holds_array(&field.shape), is_random);
+        if !random {
+            continue;
+        }
         if let Some(deciding) = all.get(&format!("{name}.{}", field.name)) {
             add(&mut sum, deciding.clone());
         }
@@ -117,13 +120,24 @@ fn of_random_contents(
     (sum != Deciding::default()).then_some(sum)
 }
 
-/// What follows the zeros of a variable's atomics, alone or beside other fields.
-fn find_zeros(variable: &str, shape: &Shape, all: &BTreeMap<String, Deciding>) -> Vec<MadeUp> {
+/// What follows the zeros of a buffer's atomics, alone or beside other fields, which nothing else fills.
+fn find_zeros(buffer: &Buffer, shape: &Shape, all: &BTreeMap<String, Deciding>) -> Vec<MadeUp> {
+    let none = BTreeMap::new();
+    let given = match &buffer.fill {
+        Fill::Zero | Fill::Default { .. } | Fill::Words(_) => &none,
+        Fill::Members { members, .. } => members,
+        Fill::Uniform { .. }
+        | Fill::Skewed { .. }
+        | Fill::Pattern { .. }
+        | Fill::Series { .. }
+        | Fill::Bytes(_) => return Vec::new(),
+    };
+    let variable = &buffer.name;
     let names = match shape {
-        _ if holds_atomics(shape) => vec![variable.to_owned()],
+        _ if holds_atomics(shape) => vec![variable.clone()],
         Shape::Struct { fields, .. } => fields
             .iter()
-            .filter(|field| holds_atomics(&field.shape))
+            .filter(|field| holds_atomics(&field.shape) && !given.contains_key(&field.name))
             .map(|field| format!("{variable}.{}", field.name))
             .collect(),
         Shape::Scalar { .. }
@@ -216,18 +230,54 @@ fn find_constants(
 }
 
 /// Whether a fill is what lanescope chooses by itself: random values, rows whose lengths nobody chose, keys in
-/// order, places, a tree with as many leaves on either side.
+/// order, places, points in the unit box, a tree with as many leaves on either side, or members of these.
 fn is_unstructured(fill: &FillDescription) -> bool {
     use crate::kernel::pattern::{Lengths, TreeShape};
-    matches!(
-        fill,
-        FillDescription::Default
-            | FillDescription::Uniform(_)
-            | FillDescription::Offsets { lengths: Lengths::Uniform, .. }
-            | FillDescription::Sorted { moved: Formula::Integer(0), .. }
-            | FillDescription::Permutation
-            | FillDescription::Bvh { tree: TreeShape::Complete, .. }
-    )
+    let all = |bounds: &[Formula], value: i64| {
+        bounds.iter().all(|bound| *bound == Formula::Integer(value))
+    };
+    match fill {
+        FillDescription::Points { from, to, .. } => all(from, 0) && all(to, 1),
+        FillDescription::Members(members) => members.values().all(|fill| {
+            // A count is a formula of n where it is lanescope's, and what places begin at is 0.
+            let count =
+                matches!(fill, FillDescription::Constant(Formula::Text(_) | Formula::Integer(0)));
+            count || is_unstructured(fill)
+        }),
+        _ => matches!(
+            fill,
+            FillDescription::Default
+                | FillDescription::Uniform(_)
+                | FillDescription::Offsets { lengths: Lengths::Uniform, .. }
+                | FillDescription::Sorted { moved: Formula::Integer(0), .. }
+                | FillDescription::Permutation
+                | FillDescription::Bvh { tree: TreeShape::Complete, .. }
+        ),
+    }
+}
+
+/// Whether a fill has random values.
+fn is_random(fill: &Fill) -> bool {
+    match fill {
+        Fill::Uniform { .. } | Fill::Skewed { .. } | Fill::Pattern { .. } => true,
+        Fill::Default { shape, .. } => holds_array(shape),
+        Fill::Members { shape, members, .. } => {
+            let left_out = |fields: &[Field], holds: &dyn Fn(&Shape) -> bool| {
+                let rest = fields.iter().filter(|field| !members.contains_key(&field.name));
+                rest.map(|field| &field.shape).any(holds)
+            };
+            let others = match shape {
+                Shape::Struct { fields, .. } => left_out(fields, &holds_array),
+                Shape::Array { element, .. } => match &**element {
+                    Shape::Struct { fields, .. } => left_out(fields, &holds_numbers),
+                    _ => false,
+                },
+                Shape::Scalar { .. } | Shape::Vector { .. } | Shape::Matrix { .. } => false,
+            };
+            others || members.values().any(is_random)
+        }
+        Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
+    }
 }
 
 /// Whether a shape holds an array of what is no atomic: those are filled with random values.

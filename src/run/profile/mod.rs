@@ -34,15 +34,13 @@ use indexmap::IndexMap;
 
 use crate::binary::SpirV;
 use crate::kernel::captured::After;
-use crate::kernel::format::{
-    self, FileDescription, FillDescription, ImmediatesDescription, Parameter,
-};
+use crate::kernel::format::{self, FileDescription, ImmediatesDescription, Parameter};
 use crate::kernel::{
-    Description, DeviceClass, Kernel, KernelError, KernelLanguage, Launch, Surroundings,
+    Description, DeviceClass, Kernel, KernelError, KernelLanguage, Launch, Shape, Surroundings,
     Workgroups, launch, names,
 };
 use crate::program::{
-    BindingAccess, Held, Interface, Overrides, Parsed, PlaceBounds, ProgramError, Resource,
+    BindingAccess, Interface, Overrides, Parsed, PlaceBounds, ProgramError, Resource, Uses,
 };
 use crate::record::Value;
 use crate::run::launched::parse;
@@ -449,7 +447,7 @@ fn resources(interfaces: &[Interface]) -> Resources {
 }
 
 /// The largest immediate data of any entry point: the others use its beginning.
-fn immediates(interfaces: &[Interface]) -> Option<&crate::kernel::Shape> {
+fn immediates(interfaces: &[Interface]) -> Option<&Shape> {
     interfaces.iter().filter_map(|i| i.immediates.as_ref()).max_by_key(|shape| shape.size(0))
 }
 
@@ -473,14 +471,11 @@ fn least_common_multiple(a: u64, b: u64) -> u64 {
     a / x.max(1) * b
 }
 
-/// The buffers whose rows begin where a buffer says.
-fn walked_from(held: &Held) -> impl Iterator<Item = &String> {
-    match held {
-        Held::Offsets { into } => Some(into),
-        _ => None,
-    }
-    .into_iter()
-    .flatten()
+/// What the entry points' use of arrays tells, the first one's first.
+fn uses(interfaces: &[Interface]) -> Uses {
+    let mut all = Uses::default();
+    interfaces.iter().for_each(|interface| all.extend(&interface.uses));
+    all
 }
 
 /// Describes what the launch file leaves out.
@@ -491,26 +486,22 @@ fn fill_in(
     resources: &Resources,
 ) {
     let dimensions = interfaces.iter().map(Interface::dimensions).max().unwrap_or(1);
+    let uses = uses(interfaces);
     let mut bounds = PlaceBounds::default();
     interfaces.iter().for_each(|interface| bounds.extend(&interface.place_bounds));
-    // Where offsets are the user's, so is how long what they lead into is.
-    let buffers = description.buffers.iter();
-    let given: BTreeSet<&str> = buffers.map(|buffer| buffer.name.as_str()).collect();
+    let (limits, indices) = (uses.limits.clone(), uses.indices.clone());
+    let numbers = describe::Numbers { dimensions, bounds, limits, indices };
+    // Where an array is the user's, so is its length: what leads into it stays below that.
+    let arrays = describe::Arrays::new(resources.values(), &uses, &description.buffers);
+    let given: BTreeSet<&str> =
+        description.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
     let made = resources.values().filter(|resource| !given.contains(resource.name.as_str()));
-    let offsets = made.clone().filter(|resource| describe::is_filled_with_offsets(resource));
-    let walked: Vec<String> =
-        offsets.flat_map(|resource| walked_from(&resource.held)).cloned().collect();
-    let mut added = Vec::new();
-    for resource in made {
-        let mut buffer = describe::buffer(resource, dimensions, &bounds);
-        describe::contents(&mut buffer, resource, &walked);
-        describe::tree(&mut buffer, resource);
-        added.push(buffer);
-    }
+    let added: Vec<_> =
+        made.map(|resource| describe::buffer(resource, &numbers, &arrays)).collect();
     description.buffers.extend(added);
     if description.immediates.is_none() {
         description.immediates =
-            immediates(interfaces).map(|shape| describe::immediates(shape, dimensions, &bounds));
+            immediates(interfaces).map(|shape| describe::immediates(shape, &numbers));
     }
     if let (true, Some(interface)) = (description.dispatches.is_empty(), interfaces.first()) {
         description.dispatches.push(describe::dispatch(interface, request.workgroups));
@@ -551,18 +542,29 @@ fn contents(
 ) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut files = BTreeMap::new();
     for buffer in &description.buffers {
-        if let FillDescription::File(file) = &buffer.fill {
+        let mut asked = Vec::new();
+        buffer
+            .fill
+            .for_each_file(&buffer.name, &mut |name, file| asked.push((name.to_owned(), file)));
+        for (filled, file) in asked {
             let name = file.name();
             let bound = resources.get(&buffer.name);
-            let alike = bound.and_then(|resource| resource.shape.uniform_scalar());
+            let members = filled.strip_prefix(&*buffer.name).unwrap_or_default();
+            let mut members = members.split('.').filter(|member| !member.is_empty());
+            let shape = bound.and_then(|resource| {
+                members.try_fold(&resource.shape, |shape, member| {
+                    shape.member(member, 0).map(|places| places.shape)
+                })
+            });
+            let alike = shape.and_then(Shape::uniform_scalar);
             let wanted = buffer.scalar.or(alike.map(|(scalar, _)| scalar));
             let bytes = read(name)?;
             let bytes = match file {
                 FileDescription::Whole(_) => files::decode(name, bytes, wanted),
                 FileDescription::Part(_) => file.cut(bytes),
             };
-            let bytes = bytes.map_err(|message| format!("buffer `{}`: {message}", buffer.name))?;
-            files.insert(buffer.name.clone(), bytes);
+            let bytes = bytes.map_err(|message| format!("buffer `{filled}`: {message}"))?;
+            files.insert(filled, bytes);
         }
     }
     Ok(files)

@@ -7,19 +7,18 @@ use std::fmt::Write;
 
 use super::super::launched::parse;
 use super::pilot::prepare_affordable;
-use super::{Prepared, ProfileError, ProfileRequest, resources, textures};
+use super::{Prepared, ProfileError, ProfileRequest, resources, textures, uses};
 use crate::kernel::Description;
 use crate::kernel::format::{
     BufferDescription, Default, DispatchDescription, FileDescription, FilePart, FillDescription,
     Formula, ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
-use crate::kernel::pattern::Lengths;
 use crate::kernel::texture_description::{
     SamplerDescription, TexelFillDescription, TextureDescription,
 };
 use crate::program::{
     BindingAccess, BoundSampler, BoundTexture, Held, Interface, Override, OverrideKind, Parsed,
-    Resource,
+    Resource, Uses,
 };
 use crate::texture::{Filter, TextureAccess, TextureClass};
 
@@ -118,9 +117,10 @@ fn render(
         }
     }
     let resources = resources(&prepared.interfaces);
+    let uses = uses(&prepared.interfaces);
     for buffer in &description.buffers {
         let resource = resources.get(&buffer.name);
-        render_buffer(out, buffer, resource)?;
+        render_buffer(out, buffer, resource, &uses)?;
     }
     let bound = textures::textures(&prepared.interfaces);
     for texture in &description.textures {
@@ -175,6 +175,7 @@ fn render_buffer(
     out: &mut String,
     buffer: &BufferDescription,
     resource: Option<&Resource>,
+    uses: &Uses,
 ) -> std::fmt::Result {
     writeln!(out)?;
     if let Some(resource) = resource {
@@ -206,66 +207,95 @@ fn render_buffer(
     if !buffer.scalars.is_empty() {
         return writeln!(out, "scalars = {}", scalars(&buffer.scalars));
     }
-    render_fill(out, &buffer.fill, resource.map_or(&Held::Unknown, |resource| &resource.held))
+    render_fill(out, &buffer.fill, &buffer.name, uses)
 }
 
-fn render_fill(out: &mut String, fill: &FillDescription, held: &Held) -> std::fmt::Result {
+/// A buffer's fill, a member of a struct a line.
+fn render_fill(
+    out: &mut String,
+    fill: &FillDescription,
+    name: &str,
+    uses: &Uses,
+) -> std::fmt::Result {
+    if let FillDescription::Members(members) = fill {
+        writeln!(out, "[buffers.fill.members] # the others by type")?;
+        return members.iter().try_for_each(|(member, fill)| {
+            let held = uses.held(&format!("{name}.{member}"));
+            writeln!(out, "{} = {}{}", key(member), inline(fill), remark(fill, held))
+        });
+    }
+    writeln!(out, "fill = {}{}", inline(fill), remark(fill, uses.held(name)))
+}
+
+/// A fill in one line, as a launch file gives it.
+fn inline(fill: &FillDescription) -> String {
     match fill {
-        FillDescription::Zero => writeln!(out, "fill = \"zero\""),
-        FillDescription::Constant(value) => {
-            writeln!(out, "fill = {{ constant = {} }}", formula(value))
+        FillDescription::Zero => "\"zero\"".to_owned(),
+        FillDescription::Constant(value) => format!("{{ constant = {} }}", formula(value)),
+        FillDescription::Default => "\"default\"".to_owned(),
+        FillDescription::Uniform(range) => format!("{{ uniform = {} }}", list(range)),
+        FillDescription::Series { first, step } => {
+            format!("{{ series = {{ first = {}, step = {} }} }}", formula(first), formula(step))
         }
-        FillDescription::Default => {
-            writeln!(out, "fill = \"default\" # by type: indices, extents, floats from 0 to 1")
+        FillDescription::File(given) => format!("{{ file = {} }}", file(given)),
+        FillDescription::Permutation => "\"permutation\"".to_owned(),
+        FillDescription::Sorted { range, moved } => {
+            let (range, moved) = (list(range), formula(moved));
+            format!("{{ sorted = {{ range = {range}, moved = {moved} }} }}")
         }
-        FillDescription::Uniform([low, high]) => writeln!(
-            out,
-            "fill = {{ uniform = [{}, {}] }} # {}",
-            formula(low),
-            formula(high),
-            others(held)
-        ),
-        FillDescription::Series { first, step } => writeln!(
-            out,
-            "fill = {{ series = {{ first = {}, step = {} }} }}",
-            formula(first),
-            formula(step)
-        ),
-        FillDescription::File(given) => writeln!(out, "fill = {{ file = {} }}", file(given)),
-        FillDescription::Offsets { last, lengths: Lengths::Uniform, .. } => writeln!(
-            out,
-            "fill = {{ offsets = {{ last = {}, lengths = \"uniform\" }} }} # or \"constant\", \
-             \"power_law\": where rows begin",
-            formula(last)
-        ),
-        FillDescription::Permutation => {
-            writeln!(out, "fill = \"permutation\" # places that are written: each once")
+        FillDescription::Points { from, to, stride } => {
+            let stride = stride.iter().map(|each| format!(", stride = {}", formula(each)));
+            let stride: String = stride.collect();
+            format!("{{ points = {{ from = {}, to = {}{stride} }} }}", list(from), list(to))
         }
-        FillDescription::Sorted { range: [low, high], .. } => writeln!(
-            out,
-            "fill = {{ sorted = {{ range = [{}, {}], moved = 0 }} }} # keys in order; moved = 0.05: nearly",
-            formula(low),
-            formula(high)
-        ),
         FillDescription::Bvh { leaves, node, siblings, .. } => {
             let words: Vec<String> =
                 node.iter().map(|word| serde_json::to_string(word).unwrap_or_default()).collect();
-            writeln!(
-                out,
-                "fill = {{ bvh = {{ leaves = {}, node = [{}], tree = \"complete\", siblings = {siblings} }} }} \
-                 # or \"random\"",
+            format!(
+                "{{ bvh = {{ leaves = {}, node = [{}], tree = \"complete\", siblings = {siblings} }} }}",
                 formula(leaves),
                 words.join(", ")
             )
         }
-        // A template is written from the shader alone, which asks for none of these.
+        FillDescription::Members(members) => {
+            let member = |(member, fill): (&String, &FillDescription)| {
+                format!("{} = {}", key(member), inline(fill))
+            };
+            let all: Vec<String> = members.iter().map(member).collect();
+            format!("{{ members = {{ {} }} }}", all.join(", "))
+        }
+        // A template is written from the shader alone, which asks for none of the others: lengths are uniform.
+        FillDescription::Offsets { last, .. } => {
+            format!("{{ offsets = {{ last = {}, lengths = \"uniform\" }} }}", formula(last))
+        }
         FillDescription::Skewed { .. }
         | FillDescription::Choice { .. }
-        | FillDescription::Offsets { .. }
         | FillDescription::Zipf { .. }
-        | FillDescription::Points { .. }
-        | FillDescription::Image { .. } => Ok(()),
+        | FillDescription::Image { .. } => "\"default\"".to_owned(),
     }
+}
+
+/// What else a fill may be, or what it is for, as a comment behind it.
+fn remark(fill: &FillDescription, held: &Held) -> String {
+    let text = match fill {
+        FillDescription::Default => "by type: indices, extents, floats from 0 to 1",
+        FillDescription::Uniform(_) => others(held),
+        FillDescription::Offsets { .. } => "or \"constant\", \"power_law\": where rows begin",
+        FillDescription::Permutation => "places that are written: each once",
+        FillDescription::Sorted { .. } => "keys in order; moved = 0.05: nearly",
+        FillDescription::Points { .. } => "points in a box",
+        FillDescription::Bvh { .. } => "or \"random\"",
+        FillDescription::Members(_)
+        | FillDescription::Zero
+        | FillDescription::Constant(_)
+        | FillDescription::Series { .. }
+        | FillDescription::File(_)
+        | FillDescription::Skewed { .. }
+        | FillDescription::Choice { .. }
+        | FillDescription::Zipf { .. }
+        | FillDescription::Image { .. } => return String::new(),
+    };
+    format!(" # {text}")
 }
 
 /// Other fills for numbers that are random, as a comment: those that their use suggests.
@@ -281,7 +311,7 @@ fn others(held: &Held) -> &'static str {
             "pixels; smooth: { image = { width = \"floor(sqrt(n))\", of = \"noise\" } }, or gradient, checkers; \
              { file = \"a.npy\" }"
         }
-        Held::Unknown | Held::Offsets { .. } | Held::Places | Held::SortedKeys => {
+        Held::Unknown | Held::Offsets { .. } | Held::Places | Held::Points | Held::SortedKeys => {
             "or \"zero\", { series = { first = 0, step = 1 } }, { file = \"data.npy\" }"
         }
     }
@@ -416,6 +446,17 @@ fn file(file: &FileDescription) -> String {
             format!("{{ name = {}, offset = {offset}, bytes = {bytes} }}", quote(name))
         }
     }
+}
+
+/// Formulas as a list.
+fn list(formulas: &[Formula]) -> String {
+    format!("[{}]", formulas.iter().map(formula).collect::<Vec<_>>().join(", "))
+}
+
+/// A key as TOML writes it: bare where it may be.
+fn key(name: &str) -> String {
+    let bare = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quote(name) }
 }
 
 /// A string as TOML writes it.

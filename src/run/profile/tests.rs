@@ -3,6 +3,9 @@
 use super::template::template;
 use super::*;
 use crate::kernel::Fill;
+use crate::record::{Method, Tag};
+use crate::run::simulator::SimulatorRunner;
+use crate::run::{CountRequest, Runner as _};
 
 const FILTER: &str = "struct Params { count: u32, gain: f32 }
 @group(0) @binding(0) var<uniform> params: Params;
@@ -369,6 +372,253 @@ fn contents_are_proposed_from_how_a_buffer_is_used() {
     }
 }
 
+/// Shaders that read where an array of a struct, or of a fixed length, says, each with lines of the launch file that
+/// `--init` writes for it.
+const LED: [(&str, &str, &[&str]); 13] = [
+    (
+        "struct Graph { count: u32, offsets: array<u32, 65>, columns: array<u32> }
+         @group(0) @binding(0) var<storage, read> a: Graph;
+         @group(0) @binding(2) var<storage, read> x: array<f32>;",
+        "if g.x >= a.count { return; }
+         var sum = 0.0;
+         for (var j = a.offsets[g.x]; j < a.offsets[g.x + 1u]; j++) { sum += x[a.columns[j]]; }
+         b[g.x] = u32(sum);",
+        &[
+            "elements = \"8 * n\"",
+            "[buffers.fill.members]",
+            "columns = { uniform = [0, \"n\"] }",
+            "count = { constant = \"min(n, 64)\" }",
+            "offsets = { offsets = { last = \"min(512, 8 * n)\", lengths = \"uniform\" } }",
+        ],
+    ),
+    (
+        "struct Rows { done: atomic<u32>, first: array<u32> }
+         @group(0) @binding(0) var<storage, read_write> a: Rows;
+         @group(0) @binding(2) var<storage, read> x: array<u32>;
+         fn begin(row: u32) -> u32 { return a.first[row]; }
+         fn end(row: u32) -> u32 { return begin(row + 1u); }
+         fn value(at: u32) -> u32 { return x[at]; }",
+        "if g.x >= arrayLength(&b) { return; }
+         var sum = 0u;
+         for (var j = begin(g.x); j < end(g.x); j++) { sum += value(j); }
+         b[g.x] = sum;
+         atomicAdd(&a.done, 1u);",
+        &["elements = \"n + 1\"", "first = { offsets = { last = \"8 * n\"", "elements = \"8 * n\""],
+    ),
+    (
+        "struct Rows { width: u32, first: array<u32> }
+         @group(0) @binding(0) var<storage, read> a: Rows;
+         @group(0) @binding(2) var<storage, read> x: array<vec3f>;
+         fn bounds(row: u32, first: ptr<function, u32>, end: ptr<function, u32>) {
+             *first = a.first[row];
+             *end = a.first[row + 1u];
+         }",
+        "if g.x >= arrayLength(&b) { return; }
+         var first = 0u; var end = 0u;
+         bounds(g.x, &first, &end);
+         var sum = 0.0;
+         for (var j = first; j < end; j++) { sum += x[j].y; }
+         b[g.x] = u32(sum);",
+        &["first = { offsets = { last = \"8 * n\"", "elements = \"32 * n\""],
+    ),
+    (
+        "struct Order { count: u32, places: array<u32, 128> }
+         @group(0) @binding(0) var<storage, read> a: Order;
+         fn put(at: u32, value: u32) { b[at] = value; }",
+        "if g.x >= a.count { return; } put(a.places[g.x], g.x);",
+        &["places = { uniform = [0, \"min(128, n)\"] }", "count = { constant = \"min(n, 128)\" }"],
+    ),
+    (
+        "struct Order { passes: u32, places: array<u32> }
+         @group(0) @binding(0) var<storage, read> a: Order;
+         fn put(at: u32, value: u32) { b[at] = value; }",
+        "if g.x >= arrayLength(&b) { return; } put(a.places[g.x], a.passes);",
+        &["places = \"permutation\""],
+    ),
+    (
+        "struct Table { seed: u32, keys: array<u32> }
+         @group(0) @binding(0) var<storage, read> a: Table;
+         fn middle(low: u32, high: u32) -> u32 { return (low + high) / 2u; }",
+        "if g.x >= arrayLength(&b) { return; }
+         var low = 0u; var high = arrayLength(&a.keys);
+         while low < high {
+             let mid = middle(low, high);
+             if a.keys[mid] < g.x { low = mid + 1u; } else { high = mid; }
+         }
+         b[g.x] = low + a.seed;",
+        &["keys = { sorted = { range = [0, \"n\"], moved = 0 } }"],
+    ),
+    (
+        "struct Node { lo: vec3f, left: u32, hi: vec3f, count: u32 }
+         struct Tree { root: u32, nodes: array<Node> }
+         @group(0) @binding(0) var<storage, read> a: Tree;
+         fn child(at: u32, side: u32) -> u32 { return a.nodes[at].left + side; }",
+        "if g.x >= arrayLength(&b) { return; }
+         var at = a.root; var depth = 0u;
+         while a.nodes[at].count == 0u && depth < 64u { at = child(at, g.x & 1u); depth++; }
+         b[g.x] = depth;",
+        &["root = { constant = 0 }", "nodes = { bvh = { leaves = \"floor((n + 1) / 2)\""],
+    ),
+    (
+        "struct Cloud { shift: f32, at: array<vec3f> }
+         @group(0) @binding(0) var<storage, read> a: Cloud;
+         fn near(p: vec3f, q: vec3f) -> bool { let d = p - q; return dot(d, d) < a.shift; }",
+        "if g.x >= arrayLength(&b) { return; }
+         var found = 0u;
+         for (var j = 1u; j < 9u; j++) {
+             if near(a.at[g.x], a.at[(g.x + j) % arrayLength(&a.at)]) { found++; }
+         }
+         b[g.x] = found;",
+        &["at = { points = { from = [0, 0, 0], to = [1, 1, 1], stride = 4 } } # points in a box"],
+    ),
+    (
+        "struct Edge { to: u32, weight: f32 }
+         @group(0) @binding(0) var<storage, read> a: array<Edge>;
+         @group(0) @binding(2) var<storage, read> first: array<u32>;
+         @group(0) @binding(3) var<storage, read> x: array<f32>;",
+        "if g.x >= arrayLength(&b) { return; }
+         var sum = 0.0;
+         for (var j = first[g.x]; j < first[g.x + 1u]; j++) { sum += x[a[j].to] * a[j].weight; }
+         b[g.x] = u32(sum);",
+        &["to = { uniform = [0, \"n\"] }", "fill = { offsets = { last = \"8 * n\""],
+    ),
+    (
+        "struct Lights { count: u32, at: array<vec4f, 16> }
+         @group(0) @binding(0) var<uniform> a: Lights;",
+        "if g.x >= arrayLength(&b) { return; }
+         var lit = 0u;
+         for (var i = 0u; i < a.count; i++) {
+             if distance(a.at[i].xyz, vec3f(f32(g.x) / 4096.0)) < a.at[i].w { lit++; }
+         }
+         b[g.x] = lit;",
+        &[
+            "count = { constant = \"min(n, 16)\" }",
+            "at = { points = { from = [0, 0, 0, 0], to = [1, 1, 1, 1] } }",
+        ],
+    ),
+    (
+        "@group(0) @binding(0) var<storage, read> a: array<u32>;
+         @group(0) @binding(2) var<storage, read_write> bins: array<atomic<u32>, 64>;",
+        "if g.x >= arrayLength(&b) { return; } atomicAdd(&bins[a[g.x]], 1u); b[g.x] = g.x;",
+        &["fill = { uniform = [0, \"min(n, 64)\"] } # numbers of bins"],
+    ),
+    (
+        "struct List { head: u32, next: array<u32> }
+         @group(0) @binding(0) var<storage, read> a: List;",
+        "if g.x >= arrayLength(&b) { return; }
+         var at = a.head; var steps = 0u;
+         while at != g.x && steps < 16u { at = a.next[at]; steps++; }
+         b[g.x] = steps;",
+        &["head = { constant = 0 }", "next = { uniform = [0, \"n\"] } # numbers of other elements"],
+    ),
+    (
+        "struct Graph { offsets: array<u32, 33>, columns: array<u32, 40> }
+         struct Params { rows: u32 }
+         @group(0) @binding(0) var<storage, read> a: Graph;
+         @group(0) @binding(2) var<uniform> params: Params;",
+        "if g.x >= params.rows || g.x >= arrayLength(&b) { return; }
+         var sum = 0u;
+         for (var j = a.offsets[g.x]; j < a.offsets[g.x + 1u]; j++) { sum += a.columns[j]; }
+         b[g.x] = sum;",
+        &["offsets = { offsets = { last = 40,", "scalars = [{ u32 = \"min(n, 32)\" }]"],
+    ),
+];
+
+fn led_shader((declared, body): (&str, &str)) -> String {
+    format!(
+        "{declared}
+         @group(0) @binding(1) var<storage, read_write> b: array<u32>;
+         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) g: vec3u) {{
+             {body}
+         }}"
+    )
+}
+
+/// What arrays of structs hold is proposed member by member, and the file that `--init` writes gives the same contents.
+#[test]
+fn members_are_proposed_from_how_they_are_used() {
+    for (declared, body, expected) in LED {
+        let derived =
+            ProfileRequest { description: None, ..request(&led_shader((declared, body)), "") };
+        let text = template(&derived).unwrap();
+        for line in expected {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        let loaded = request(&derived.source, &text);
+        for n in [48, 1000] {
+            let [without, with] = [&derived, &loaded]
+                .map(|request| launch_of(&ProfileRequest { n: Some(n), ..request.clone() }));
+            assert_eq!(without.buffers, with.buffers, "{text}");
+        }
+    }
+}
+
+/// A correct shader stays within its arrays, however many elements there are.
+#[test]
+fn the_default_launch_stays_within_arrays_that_lead_into_one_another() {
+    let width = crate::units::Width::new(32).unwrap();
+    for (declared, body, _) in LED {
+        for n in [1, 48, 100, 1024, 4096] {
+            let source = led_shader((declared, body));
+            let derived = ProfileRequest { description: None, n: Some(n), ..request(&source, "") };
+            let launch = pilot::prepare_affordable(&derived, &mut no_files).unwrap().launch;
+            let mut simulator = SimulatorRunner::new(width, 1 << 26);
+            let counted =
+                simulator.count_once(&launch, &CountRequest::once(Method::Executed)).unwrap();
+            let outside = counted
+                .flags
+                .iter()
+                .find(|flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds));
+            assert_eq!(outside, None, "n = {n}: {source}");
+            // A launch in which nobody does anything would stay within them, too.
+            let counts = &counted.dispatches[0].counts;
+            let reached = counts.iter().filter(|count| count.executions.0 > 0).count();
+            assert!(n < 100 || 2 * reached > counts.len(), "n = {n}: {source}");
+        }
+    }
+}
+
+/// Members by the launch file: each its own fill, nested ones too, and the others by type.
+#[test]
+fn members_are_filled_by_name() {
+    let source = "struct Edge { to: u32, weight: f32 }
+        struct Graph { count: u32, scale: f32, offsets: array<u32, 5>, edges: array<Edge> }
+        @group(0) @binding(0) var<storage, read_write> a: Graph;
+        @compute @workgroup_size(64) fn main() { a.edges[0].to = a.offsets[0] + a.count; }";
+    let with = |fill: &str| {
+        let text = format!("[[buffers]]\nname = \"a\"\nelements = 3\nfill = {fill}\n");
+        request(source, &text)
+    };
+    let given = "{ members = { count = { constant = 4 }, offsets = { series = { first = 0, step = 3 } }, \
+                 edges = { members = { to = { constant = 9 } } } } }";
+    let launch = launch_of(&with(given));
+    let words = integers(&launch, "a");
+    assert_eq!((words[0], &words[2..7]), (4, &[0, 3, 6, 9, 12][..]));
+    let edges: Vec<&[u32]> = words[7..].chunks(2).collect();
+    assert_eq!(edges.len(), 3);
+    for edge in &edges {
+        assert_eq!(edge[0], 9);
+        assert!((0.0..1.0).contains(&f32::from_bits(edge[1])), "{edges:?}");
+    }
+    assert!((0.0..1.0).contains(&f32::from_bits(words[1])), "left out, so by type");
+    let part = "{ members = { offsets = { file = \"a.bin\" } } }";
+    let bytes = [1_u32, 2, 3, 4, 5].map(u32::to_le_bytes).concat();
+    let launch = prepare(&with(part), &mut |_| Ok(bytes.clone())).unwrap().launch;
+    assert_eq!(integers(&launch, "a")[2..7], [1, 2, 3, 4, 5]);
+    refused(
+        &with("{ members = { rows = \"zero\" } }"),
+        "has no member `rows`; it has: count, scale",
+    );
+    refused(
+        &with("{ members = { count = { members = { x = \"zero\" } } } }"),
+        "buffer `a.count` is no struct, so it takes no `members`",
+    );
+    refused(
+        &with("{ members = { count = { constant = -1 } } }"),
+        "member `count`: the range from -1",
+    );
+}
+
 /// Rows that follow one another are launched so that each element has an invocation.
 #[test]
 fn a_grid_of_rows_of_a_fixed_length_covers_every_element_once() {
@@ -453,7 +703,7 @@ fn contents_with_structure_are_described_in_a_line() {
         assert!(found.len() == 1000 && found.iter().any(|word| *word != found[0]), "{line}");
     }
     let table = include_str!("../../../docs/profile.md");
-    for name in ["offsets", "sorted", "zipf", "points", "image", "bvh"] {
+    for name in ["offsets", "sorted", "zipf", "points", "image", "bvh", "members"] {
         assert!(table.contains(&format!("`{{ {name} = {{")), "{name}");
     }
 }

@@ -8,7 +8,8 @@
 //! - A storage texture has the shader's format. Floats are `rgba8unorm`, integers `rgba32uint` or
 //!   `rgba32sint`, depth `depth16unorm`: each can be filled on every device.
 //! - A texture has as many texels as its dispatch has invocations, where that binds a storage texture and
-//!   its workgroups extend along as many dimensions; else 256 × 256, 64 × 64 × 64, 65,536 in a row.
+//!   its workgroups extend along as many dimensions; else 256 × 256, 64 × 64 × 64, 8,192 in a row. A row has
+//!   no more than that either way, and one level: WebGPU promises no more.
 //!   Arrays have 4 layers, or as many as invocations along z. A cube is square.
 //! - There is a full chain of mip levels where the shader asks for one beyond the first.
 //! - What is only written begins as zeros. Floats are smooth noise from 0 to 1, integers random below n.
@@ -25,6 +26,10 @@ use crate::texture::{
     Comparison, Filter, SampledKind, TextureAccess, TextureClass, TextureDimension, TextureFormat,
     TextureView,
 };
+
+/// The most texels of a row: what every device of WebGPU has where nothing more is asked for, the default of
+/// `maxTextureDimension1D` (<https://www.w3.org/TR/webgpu/#limits>).
+const EXTENT_1D: i64 = 8192;
 
 /// Texels along x and y where nothing says it.
 const EXTENT_2D: i64 = 256;
@@ -120,13 +125,13 @@ fn complete(texture: &mut TextureDescription, bound: &BoundTexture, grid: Option
     let whole = Formula::Integer;
     let has_grid = grid.is_some();
     let [x, y, z] = grid.unwrap_or_else(|| match bound.view.dimension() {
-        TextureDimension::D1 => [EXTENT_2D * EXTENT_2D, 1, 1].map(whole),
+        TextureDimension::D1 => [EXTENT_1D, 1, 1].map(whole),
         TextureDimension::D2 => [EXTENT_2D, EXTENT_2D, 1].map(whole),
         TextureDimension::D3 => [EXTENT_3D; 3].map(whole),
     });
     let layers = if has_grid && z != whole(1) { z.clone() } else { whole(LAYERS) };
     texture.size.get_or_insert_with(|| match bound.view {
-        TextureView::D1 => vec![x],
+        TextureView::D1 => vec![row(x)],
         TextureView::Cube | TextureView::CubeArray => vec![x.clone(), x],
         TextureView::D2 | TextureView::D2Array => vec![x, y],
         TextureView::D3 => vec![x, y, z],
@@ -134,7 +139,7 @@ fn complete(texture: &mut TextureDescription, bound: &BoundTexture, grid: Option
     if bound.view.is_array() {
         texture.layers.get_or_insert(layers);
     }
-    if bound.levels {
+    if bound.levels && bound.view != TextureView::D1 {
         texture.mip_levels.get_or_insert_with(|| Formula::Text("full".to_owned()));
     }
     let only_written = matches!(
@@ -156,6 +161,14 @@ fn complete(texture: &mut TextureDescription, bound: &BoundTexture, grid: Option
             TexelFillDescription::Uniform([whole(0), below])
         }
     });
+}
+
+/// As many texels as a row may have.
+fn row(extent: Formula) -> Formula {
+    match extent {
+        Formula::Integer(extent) => Formula::Integer(extent.min(EXTENT_1D)),
+        Formula::Real(_) | Formula::Text(_) => Formula::Text(format!("min({extent}, {EXTENT_1D})")),
+    }
 }
 
 /// The invocations of the dispatch that binds a texture, along x, y and z, where it binds a storage texture
@@ -297,6 +310,25 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             [([64, 64, 64], 1), ([256, 256, 24], 1), ([256, 256, 1], 4), ([256, 256, 1], 1)]
         );
         assert_eq!(launch.samplers[0].settings.mag, Filter::Nearest);
+    }
+
+    #[test]
+    fn a_row_is_no_longer_than_webgpu_promises_and_has_one_level() {
+        let source = "@group(0) @binding(0) var ramp: texture_1d<f32>;
+            @group(0) @binding(1) var<storage, read_write> o: array<f32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                o[id.x] = textureLoad(ramp, id.x, 1).x;
+            }";
+        let ramp = &launch(source, "").textures[0].layout;
+        assert_eq!((ramp.size, ramp.levels), ([8192, 1, 1], 1));
+        let source = "@group(0) @binding(0) var line: texture_storage_1d<r32float, write>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                textureStore(line, id.x, vec4<f32>(1.0));
+            }";
+        assert_eq!(launch(source, "").textures[0].layout.size, [4096, 1, 1]);
+        let many = ProfileRequest { description: None, n: Some(100_000), ..request(source, "") };
+        let made = prepare(&many, &mut |_| Err(String::new())).unwrap().launch;
+        assert_eq!(made.textures[0].layout.size, [8192, 1, 1]);
     }
 
     #[test]

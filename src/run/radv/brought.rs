@@ -191,7 +191,7 @@ fn points(kernel: &Kernel) -> Vec<BTreeMap<String, Value>> {
 /// # Errors
 ///
 /// Where the catalogue cannot be read or a shader cannot be written as SPIR-V.
-pub fn wanted() -> Result<BTreeMap<String, Wanted>, RunError> {
+pub fn list_wanted() -> Result<BTreeMap<String, Wanted>, RunError> {
     let bad = |error: &dyn std::fmt::Display| {
         RunError::new(crate::run::RunErrorKind::BadInput, error.to_string())
     };

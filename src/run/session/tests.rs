@@ -9,6 +9,7 @@ use super::super::{Checked, Collected, Counted, Timed};
 use super::*;
 use crate::instrument::Count;
 use crate::kernel::{Catalogue, DeviceClass, SEED};
+use crate::mapping::sass;
 use crate::record::{
     ArmOutcome, DeviceKind, Gives, Instruction, MachineCode, Method, Output, Status, Value,
 };
@@ -363,6 +364,9 @@ fn a_second_input_is_counted_where_it_tells_blocks_apart() {
         run_device(&mut open, &[vec![launch]], &options, &mut heard).unwrap();
         let code = heard.measurements[0].dispatches[0].machine_code.clone().unwrap();
         assert_eq!(heard.measurements[0].counters_missing, [""; 0]);
+        // A record says what whoever reads it will say.
+        let dispatch = &heard.measurements[0].dispatches[0];
+        assert_eq!(sass::arms_anew(dispatch).as_ref(), Some(&code.arms));
         let log = log.borrow().clone();
         (log, code.arms)
     };

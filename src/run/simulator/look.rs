@@ -15,7 +15,7 @@ use crate::record::{
     AccessCost, BarrierWait, Cost, DataRace, DispatchMemory, MemoryUse, Pattern, RaceSide, Touching,
 };
 use crate::run::ahead::{Ahead, bytes};
-use crate::run::launched::programs;
+use crate::run::launched::{programs, size_line};
 use crate::run::{RunError, RunErrorKind};
 use crate::simulate::{
     Access, AccessKind, AccessSums, Compiled, ForkObserver, Observer, PassedBarrier, Race, Races,
@@ -119,7 +119,8 @@ impl SimulatorRunner {
         Ok(found)
     }
 
-    /// The first data race of a launch, which is run once more for it; `None` if there is none.
+    /// A data race of a launch, which is run once more for it: of those of the first dispatch that has any, the one
+    /// whose memory and lines come first; `None` if there is none.
     pub(super) fn find_race(&self, launch: &Launch) -> Result<Option<(String, Race)>, RunError> {
         let mut buffers = buffers(launch);
         let programs = programs(launch)?;
@@ -222,6 +223,7 @@ impl MemoryWatch {
             workgroups,
             workgroups_watched: self.workgroups.min(workgroups),
             lanes_never_launched: None,
+            size_line: Some(size_line(program)),
             accesses: accesses.collect(),
             waits: waits.collect(),
             races: races.collect(),

@@ -111,3 +111,64 @@ fn a_trial_changes_only_its_own_dispatch_and_lanes_stay() {
         assert_eq!(lanes(after), lanes(&all.before[0]), "every invocation does what it did");
     }
 }
+
+#[test]
+fn shapes_cut_a_grid_with_rows_into_other_subgroups() {
+    let width = Width::new(32).expect("a width");
+    let others = |from, workgroups| other_shapes(from, &Dispatched { workgroups, width });
+    let shorter = [[16, 4, 1], [8, 8, 1], [4, 16, 1], [2, 32, 1], [1, 64, 1]];
+    assert_eq!(others([64, 1, 1], [1, 64, 1]), shorter);
+    // Rows of 32 are cut as rows of 64 are.
+    assert_eq!(others([1, 64, 1], [64, 1, 1])[..2], [[64, 1, 1], [16, 4, 1]]);
+    // 24 columns are 8 × 3, and 8 rows fit into no workgroup that is higher.
+    assert_eq!(others([8, 8, 1], [3, 1, 1]), NO_SHAPES);
+    assert_eq!(others([8, 4, 1], [3, 2, 1]), [[4, 8, 1]]);
+    // A grid of one row has none; nor has one that would have more workgroups along x than a dispatch may have.
+    assert_eq!(others([64, 1, 1], [64, 1, 1]), NO_SHAPES);
+    assert_eq!(others([64, 1, 1], [65_535, 4, 1]), NO_SHAPES);
+}
+
+const NO_SHAPES: [[u32; 3]; 0] = [];
+
+#[test]
+fn invocations_keep_their_place_in_the_grid_in_every_shape() {
+    let order = order_in_shape([1, 2, 1], [4, 1, 1], [2, 2, 1]);
+    assert_eq!(order, [0, 1, 4, 5, 2, 3, 6, 7]);
+    let back = order_in_shape([2, 1, 1], [2, 2, 1], [4, 1, 1]);
+    assert_eq!(back, [0, 1, 4, 5, 2, 3, 6, 7]);
+    // Two layers of workgroups of two layers each.
+    let layers = order_in_shape([1, 2, 2], [2, 1, 2], [1, 2, 2]);
+    assert_eq!(layers, [0, 4, 2, 6, 1, 5, 3, 7, 8, 12, 10, 14, 9, 13, 11, 15]);
+}
+
+#[test]
+fn a_shape_is_tried_where_one_dispatch_has_it() {
+    let source = "@group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(64, 1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    var sum = sums[id.y * 64u + id.x];
+    if id.x % 2u == 0u { for (var i = 0u; i < 40u; i++) { sum = sum * 5u + i; } }
+    sums[id.y * 64u + id.x] = sum;
+}
+";
+    let sums = crate::kernel::Buffer {
+        name: "sums".to_owned(),
+        size: 4096 * 4,
+        fill: crate::kernel::Fill::Zero,
+        scalar: crate::kernel::ScalarType::U32,
+        output: true,
+    };
+    let mut launch = Launch::of_shader("t.wgsl", source, vec![sums], [1, 64, 1]);
+    let shape = |launch: &Launch| {
+        let width = Width::new(32).expect("a width");
+        let tried = try_changes(launch, width, 1 << 24, Budget::Everything).expect("trials");
+        let is_shape = |trial: &&Trial| matches!(trial.change, Change::WorkgroupShape { .. });
+        tried.trials.iter().find(is_shape).cloned().expect("a trial of a shape")
+    };
+    let alone = shape(&launch);
+    assert_eq!((alone.refused, alone.after.is_some()), (None, true));
+    assert_eq!(alone.construct, None, "no branch is changed");
+    launch.dispatches.push(launch.dispatches[0].clone());
+    let twice = shape(&launch);
+    assert_eq!((twice.refused, twice.after), (Some(Refused::SeveralDispatches), None));
+}

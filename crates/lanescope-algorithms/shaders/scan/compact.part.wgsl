@@ -14,23 +14,46 @@ const FLAG_BITS = 0xffffffffu;
 @group(0) @binding(2) var<storage, read_write> kept: array<u32>;
 @group(0) @binding(5) var<storage, read> elements: array<vec4<u32>>;
 
-// 1 for each of four elements that is kept, 0 for the others.
+// Elements that a row of vectors keeps, in their order: each subgroup has a part with room for all of its.
+var<workgroup> staged: array<u32, WORKGROUP * 4u>;
+
+// 1 for each of four elements that is kept, 0 for the others and for what lies beyond n.
 fn flags_of(index: u32) -> vec4<u32> {
-    let four = (vec4<u32>(flags[index]) >> FLAG_PLACES) & vec4(FLAG_BITS);
-    return select(vec4(0u), vec4(1u), four != vec4(0u));
+    let loaded = vec4<u32>(flags[min(index, vectors_count() - 1u)]);
+    let four = (loaded >> FLAG_PLACES) & vec4(FLAG_BITS);
+    let inside = vec4(index * 4u) + vec4(0u, 1u, 2u, 3u) < vec4(params.n);
+    return select(vec4(0u), vec4(1u), (four != vec4(0u)) & inside);
 }
 
-// Writes what is kept of four elements, given the sums of flags up to and with each; after the last, how
-// many there are.
-fn store_kept(index: u32, sums: vec4<u32>) {
-    let rest = params.n - index * 4u;
-    let four = elements[index];
-    let before = sums - flags_of(index);
-    if (sums.x > before.x) { kept[before.x] = four.x; }
-    if (sums.y > before.y && rest > 1u) { kept[before.y] = four.y; }
-    if (sums.z > before.z && rest > 2u) { kept[before.z] = four.z; }
-    if (sums.w > before.w && rest > 3u) { kept[before.w] = four.w; }
-    if (rest <= 4u) {
-        totals[params.part + 1u] = sums[rest - 1u];
+// Four elements; past the end any.
+fn elements_of(index: u32) -> vec4<u32> {
+    return elements[min(index, vectors_count() - 1u)];
+}
+
+// Where a subgroup's lanes meet, so that each sees what the others have put: the whole workgroup does, where the host knows of no
+// barrier for subgroups.
+fn meet() {
+    workgroupBarrier();
+}
+
+// Writes what a subgroup keeps of a row of vectors, given the sums of flags up to and with each element; after the last
+// vector, how many there are. Lanes put what they keep side by side first, so that neighbours write to neighbouring places:
+// a lane by itself would write up to four words, each far from the next lane's.
+fn store_kept(index: u32, sums: vec4<u32>, four: vec4<u32>, place: Place) {
+    let before = vec4(sums.x - flags_of(index).x, sums.xyz);
+    let row = subgroupBroadcastFirst(before.x);
+    let end = subgroupShuffle(sums.w, place.width - 1u);
+    let room = (place.local_index - place.lane) * 4u;
+    if (sums.x > before.x) { staged[room + before.x - row] = four.x; }
+    if (sums.y > before.y) { staged[room + before.y - row] = four.y; }
+    if (sums.z > before.z) { staged[room + before.z - row] = four.z; }
+    if (sums.w > before.w) { staged[room + before.w - row] = four.w; }
+    meet();
+    for (var i = place.lane; i < end - row; i += place.width) {
+        kept[row + i] = staged[room + i];
+    }
+    meet();
+    if (index == vectors_count() - 1u) {
+        totals[params.part + 1u] = sums.w;
     }
 }

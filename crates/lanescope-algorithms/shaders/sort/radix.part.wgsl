@@ -21,7 +21,7 @@
 // Keys of a lane in a tile. A host writes out each loop that goes to ITEMS or STAGED, so that `r` is a constant:
 // a GPU's compiler keeps arrays in registers where it knows every index.
 const ITEMS = 12u;
-// How many of them lie in workgroup memory at a time, MANY_ROWS times four: ITEMS is a multiple.
+// How many of them lie in workgroup memory at a time: ITEMS is a multiple.
 const STAGED = 12u;
 // Keys of a tile, and of what lies in workgroup memory at a time.
 override RADIX_TILE: u32 = THREADS * ITEMS;
@@ -39,6 +39,8 @@ override HISTOGRAM_BINS: u32 = PASSES * BINS;
 
 // How many tiles are looked back at at a time.
 const LOOKS = 8u;
+// Whether lanes with the same digit find each other by masks in workgroup memory, in place of ballots.
+const MASKS = false;
 
 // What a tile has published: nothing, its own counts, or those of everything up to its end.
 const COUNTED_OWN = 1u;
@@ -71,9 +73,12 @@ struct Digit {
 // Twice [tiles × digits]: what tiles have published.
 @group(0) @binding(16) var<storage, read_write> published: array<atomic<u32>>;
 
-// [passes × digits], or what a tile that is helped has of each digit.
+// [passes × digits].
 var<workgroup> radix_counted: array<atomic<u32>, HISTOGRAM_BINS>;
 var<workgroup> radix_missing: atomic<u32>;
+// What a tile that is helped has of each digit; then where the tile's keys go, less their place in the tile. A kibibyte
+// less for each workgroup lets more of them have room on a core.
+var<workgroup> radix_delta: array<atomic<u32>, BINS>;
 var<workgroup> radix_helped: u32;
 
 // A key as a number whose order is the keys'.
@@ -158,6 +163,36 @@ fn radix_count(at: Lane, held: ptr<function, array<u32, ITEMS>>) {
     }
 }
 
+// Where lanes of a subgroup meet, so that each sees what the others have stored. Ballots need nothing of it: the host writes
+// a barrier in where MASKS is true.
+fn radix_meet() {}
+
+// The rank of a row's key among its group's keys of the digit so far, by a word for each digit, in which each lane sets its bit.
+// The words lie behind the groups' counts, and are 0 before and after.
+fn radix_rank_by_masks(at: Lane, key: u32) -> u32 {
+    let entry = at.group * BINS + key;
+    atomicOr(&many_room[TALLIES + entry], 1u << at.index);
+    radix_meet();
+    let same = atomicLoad(&many_room[TALLIES + entry]);
+    let counted = atomicLoad(&many_room[entry]);
+    radix_meet();
+    let below = countOneBits(same & ((1u << at.index) - 1u));
+    if (at.index == firstLeadingBit(same)) {
+        atomicStore(&many_room[entry], counted + below + 1u);
+        atomicStore(&many_room[TALLIES + entry], 0u);
+    }
+    radix_meet();
+    return counted + below;
+}
+
+// The same, as the host has chosen. Narrow subgroups have ballots that are put together.
+fn radix_rank(at: Lane, width: Width, key: u32) -> u32 {
+    if (MASKS && !width.narrow) {
+        return radix_rank_by_masks(at, key);
+    }
+    return many_rank(at, width, key);
+}
+
 // Places in the tile of a lane's keys: each goes behind those of its group and digit that were placed before.
 fn radix_places(
     at: Lane,
@@ -166,7 +201,7 @@ fn radix_places(
     places: ptr<function, array<u32, ITEMS>>,
 ) {
     for (var r = 0u; r < ITEMS; r++) {
-        (*places)[r] = many_rank(at, width, radix_digit((*held)[r]));
+        (*places)[r] = radix_rank(at, width, radix_digit((*held)[r]));
     }
 }
 
@@ -220,7 +255,7 @@ fn radix_keys_out(at: Lane, part: u32, inside: u32, goals: ptr<function, array<u
         let slot = at.place + r * THREADS;
         let key = atomicLoad(&many_room[slot]);
         let place = slot + part * RADIX_PART;
-        (*goals)[r] = place + many_delta[radix_digit(key)];
+        (*goals)[r] = place + atomicLoad(&radix_delta[radix_digit(key)]);
         if (place < inside) {
             keys_sorted[(*goals)[r]] = key;
         }
@@ -309,12 +344,12 @@ fn chained_look(at: Lane, first: ptr<function, u32>, sum: ptr<function, u32>) ->
 // Counts a tile's digits in place of its own workgroup.
 fn chained_help(at: Lane, number: u32) {
     if (at.place < BINS) {
-        atomicStore(&radix_counted[at.place], 0u);
+        atomicStore(&radix_delta[at.place], 0u);
     }
     workgroupBarrier();
     for (var r = 0u; r < ITEMS; r++) {
         let key = radix_key(number * RADIX_TILE + r * THREADS + at.place);
-        atomicAdd(&radix_counted[radix_digit(key)], 1u);
+        atomicAdd(&radix_delta[radix_digit(key)], 1u);
     }
     workgroupBarrier();
 }
@@ -327,7 +362,7 @@ fn chained_count(
     held: ptr<function, array<u32, ITEMS>>,
 ) -> Run {
     radix_keys_in(at, number * RADIX_TILE, held);
-    for (var i = at.place; i < TALLIES; i += THREADS) {
+    for (var i = at.place; i < select(TALLIES, 2u * TALLIES, MASKS); i += THREADS) {
         atomicStore(&many_room[i], 0u);
     }
     workgroupBarrier();
@@ -356,7 +391,7 @@ fn chained_wait(at: Lane, width: Width, number: u32, run: Run) {
         sum = many_exclusive(at, width, all);
         if (at.place < BINS) {
             atomicStore(&published[own], (COUNTED_ALL << COUNTED_SHIFT) | (sum + run.count));
-            many_delta[at.place] = sum - run.first;
+            atomicStore(&radix_delta[at.place], sum - run.first);
         }
         return;
     }
@@ -385,7 +420,7 @@ fn chained_wait(at: Lane, width: Width, number: u32, run: Run) {
         // block: radix_fallback
         chained_help(at, helped - 1u);
         if (at.place < BINS) {
-            let count = atomicLoad(&radix_counted[at.place]);
+            let count = atomicLoad(&radix_delta[at.place]);
             atomicMax(
                 &published[digit.state + (helped - 1u) * BINS + at.place],
                 (COUNTED_OWN << COUNTED_SHIFT) | count,
@@ -399,7 +434,7 @@ fn chained_wait(at: Lane, width: Width, number: u32, run: Run) {
     }
     if (at.place < BINS) {
         atomicStore(&published[own], (COUNTED_ALL << COUNTED_SHIFT) | (sum + run.count));
-        many_delta[at.place] = sum - run.first;
+        atomicStore(&radix_delta[at.place], sum - run.first);
     }
 }
 

@@ -6,7 +6,7 @@
 //! once, after a small one that resets its state. What it reads and writes instead stands in
 //! `shaders/scan/compact.part.wgsl`.
 
-use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
+use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device, Features};
 
 use super::scan::{STATE_BYTES, Scan, ScanScratch};
 use super::{
@@ -49,14 +49,15 @@ impl Flags {
 }
 
 impl Compact {
-    /// Compiles the compaction.
+    /// Compiles the compaction. A device that was opened with `Features::SUBGROUP_BARRIER` does it sooner.
     ///
     /// # Errors
     ///
     /// [`AlgorithmError::NoSubgroups`] and [`AlgorithmError::SubgroupTooNarrow`] for devices on which
     /// it does not run, and [`AlgorithmError::Tuning`].
     pub fn new(device: &Device, flags: Flags, tuning: ScanTuning) -> Result<Self, AlgorithmError> {
-        let scan = Scan::with_shader(device, tuning, || Self::shader(flags, tuning))?;
+        let barrier = device.features().contains(Features::SUBGROUP_BARRIER);
+        let scan = Scan::with_shader(device, tuning, || Self::shader(flags, tuning, barrier))?;
         Ok(Self { scan, flags })
     }
 
@@ -116,28 +117,44 @@ impl Compact {
         Ok(CompactCall { steps, count: scratch.totals.clone() })
     }
 
-    /// The shader for a kind of flags and a division of the work.
-    pub fn shader(flags: Flags, tuning: ScanTuning) -> String {
+    /// The shader for a kind of flags and a division of the work, with `subgroupBarrier()` or with barriers of the
+    /// whole workgroup.
+    pub fn shader(flags: Flags, tuning: ScanTuning, subgroup_barrier: bool) -> String {
         let scan = Scan::shader(Element::U32, ScanKind::Inclusive, tuning);
-        let reads = "flags_of(";
+        let write = "        if (index < vectors_count()) {
+            store(index, items[k] + before);
+        }
+";
         let scan = specialise(
             &scan,
             &[
-                ("input[first + k * place.width]", format!("{reads}first + k * place.width)")),
+                ("input[first + k * place.width]", "flags_of(first + k * place.width)".to_owned()),
                 (
                     "input[min(first + k * width, vectors_count() - 1u)]",
-                    format!("{reads}min(first + k * width, vectors_count() - 1u))"),
+                    "flags_of(first + k * width)".to_owned(),
+                ),
+                // Elements are on their way while tiles are waited for.
+                (
+                    "    // Publish this tile's sum.\n",
+                    "    var fours: array<vec4<u32>, ITEMS>;
+    for (var k = 0u; k < ITEMS; k++) {
+        fours[k] = elements_of(first + k * width);
+    }
+"
+                    .to_owned(),
                 ),
                 (
-                    "store(index, items[k] + before);",
-                    "store_kept(index, items[k] + before);".into(),
+                    write,
+                    "        store_kept(index, items[k] + before, fours[k], place);\n".to_owned(),
                 ),
             ],
         );
-        let flag = match flags {
-            Flags::Words => shaders::COMPACT.to_owned(),
+        let meeting = if subgroup_barrier { "subgroupBarrier();" } else { "workgroupBarrier();" };
+        let part = specialise(shaders::COMPACT, &[("workgroupBarrier();", meeting.to_owned())]);
+        let part = match flags {
+            Flags::Words => part,
             Flags::Bytes => specialise(
-                shaders::COMPACT,
+                &part,
                 &[
                     ("alias Flags = vec4<u32>;", "alias Flags = u32;".to_owned()),
                     ("(0u, 0u, 0u, 0u)", "(0u, 8u, 16u, 24u)".to_owned()),
@@ -145,7 +162,7 @@ impl Compact {
                 ],
             ),
         };
-        scan + &flag
+        scan + &part
     }
 }
 

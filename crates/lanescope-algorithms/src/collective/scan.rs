@@ -35,13 +35,13 @@ impl ScanTuning {
         Self { workgroup_size: workgroup_size(device, 512), items: 4, spins: 256 }
     }
 
-    /// What was fastest for [`super::Compact`] of n elements on an H100: of few elements small tiles, so that
+    /// What was fastest for [`super::Compact`] of n elements on an H200: of few elements small tiles, so that
     /// each core has some.
     pub fn for_compaction(device: &Device, n: u64) -> Self {
         let (most, items) = match n {
             0..=0x8_0000 => (512, 1),
             0x8_0001..=0x20_0000 => (1024, 1),
-            _ => (512, 4),
+            _ => (512, 2),
         };
         Self { workgroup_size: workgroup_size(device, most), items, spins: 256 }
     }

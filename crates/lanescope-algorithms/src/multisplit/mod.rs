@@ -217,6 +217,7 @@ impl<'a> Buffers<'a> {
 }
 
 impl From<&wgpu::Limits> for Limits {
+    /// Those of a device of which no feature is known.
     fn from(limits: &wgpu::Limits) -> Self {
         let invocations = limits.max_compute_invocations_per_workgroup;
         Self {
@@ -224,7 +225,15 @@ impl From<&wgpu::Limits> for Limits {
             workgroup_bytes_max: limits.max_compute_workgroup_storage_size,
             workgroups_max: limits.max_compute_workgroups_per_dimension,
             storage_bytes_max: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
+            subgroup_barrier: false,
         }
+    }
+}
+
+impl From<&Device> for Limits {
+    fn from(device: &Device) -> Self {
+        let subgroup_barrier = device.features().contains(Features::SUBGROUP_BARRIER);
+        Self { subgroup_barrier, ..Self::from(&device.limits()) }
     }
 }
 

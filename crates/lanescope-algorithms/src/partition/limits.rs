@@ -19,6 +19,8 @@ pub struct Limits {
     pub workgroups_max: u32,
     /// The most bytes of a storage buffer that can be bound.
     pub storage_bytes_max: u64,
+    /// Whether shaders may have `subgroupBarrier()`: naga's and wgpu's `SUBGROUP_BARRIER`, which WebGPU does not have.
+    pub subgroup_barrier: bool,
 }
 
 impl Limits {
@@ -29,5 +31,6 @@ impl Limits {
         workgroup_bytes_max: 16_384,
         workgroups_max: 65_535,
         storage_bytes_max: 128 << 20,
+        subgroup_barrier: false,
     };
 }

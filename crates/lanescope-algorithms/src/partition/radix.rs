@@ -34,7 +34,7 @@ const COUNT_BITS: u32 = 30;
 /// How often a workgroup looks at a tile in vain before it counts that tile itself.
 const SPINS: u32 = 1024;
 
-/// How many tiles a workgroup looks back at at a time: the fastest of those that were timed on an H100.
+/// How many tiles a workgroup looks back at at a time: the fastest of those that were timed on an H100 and an H200.
 const AT_ONCE: u32 = 8;
 
 /// More would only be loaded in vain.
@@ -42,7 +42,7 @@ const AT_ONCE_MAX: u32 = 32;
 
 /// So many keys at most are few, or some: sizes between those that were timed.
 const FEW_KEYS: u32 = 1 << 18;
-const SOME_KEYS: u32 = 1 << 22;
+const SOME_KEYS: u32 = 1 << 21;
 
 /// The line of the shader that says how many keys a lane has.
 const ITEMS_LINE: &str = "const ITEMS = 12u;";
@@ -52,6 +52,12 @@ const STAGED_LINE: &str = "const STAGED = 12u;";
 
 /// The line that says how many tiles are looked back at at a time.
 const LOOKS_LINE: &str = "const LOOKS = 8u;";
+
+/// The lines that say that lanes with the same digit find each other by ballots, and what they are for masks.
+const MATCHING_LINES: [[&str; 2]; 2] = [
+    ["const MASKS = false;", "const MASKS = true;"],
+    ["fn radix_meet() {}", "fn radix_meet() {\n    subgroupBarrier();\n}"],
+];
 
 /// What begins and ends the line of a loop of as many iterations as a constant says, in the shader.
 const LOOP: [&str; 2] = ["for (var r = 0u; r < ", "; r++) {"];
@@ -91,13 +97,26 @@ impl Key {
 pub struct RadixTuning {
     /// Invocations a workgroup: 128, 256, 512 or 1024.
     pub threads: u32,
-    /// Keys of a lane in a tile: a multiple of 4 from 4 to 32. A tile has threads · items keys.
+    /// Keys of a lane in a tile: a multiple of 2 from 4 to 32. A tile has threads · items keys.
     pub items: u32,
-    /// How many of them lie in workgroup memory at a time: a multiple of 4 that divides `items`. Where it is
+    /// How many of them lie in workgroup memory at a time: a multiple of 2 that divides `items`. Where it is
     /// less than that, more workgroups have room on a core, and each has more barriers.
     pub staged: u32,
+    /// How lanes with the same digit find each other.
+    pub matching: Matching,
     /// How a tile finds out what the tiles before it have.
     pub before: Before,
+}
+
+/// How lanes of a subgroup find those whose keys have the same digit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matching {
+    /// By a ballot for each bit of the digit.
+    Ballots,
+    /// By a word of workgroup memory for each digit, in which each lane sets its bit: fewer instructions, more conflicts
+    /// where many keys are alike, and 16 staged keys at least for a digit of 8 bits. It takes
+    /// [`Limits::subgroup_barrier`]; subgroups of fewer than 32 lanes have ballots all the same.
+    Masks,
 }
 
 /// How a tile finds out how many keys of each digit the tiles before it have.
@@ -122,7 +141,7 @@ impl RadixTuning {
     /// The tuning for a device and n keys, with a payload or without; `processor` says whether it is a driver that
     /// runs on a processor.
     ///
-    /// For GPUs it is the fastest of those that were timed on an H100, and that fit the device: where there are few
+    /// For GPUs it is the fastest of those that were timed on an H200, and that fit the device: where there are few
     /// keys, tiles are small, so that each core has some; where there are many they are large, so that a digit's
     /// keys of a tile fill more of a cache's line, and fewer tiles wait for each other.
     pub fn choose(limits: impl Into<Limits>, n: u32, payload: bool, processor: bool) -> Self {
@@ -130,15 +149,21 @@ impl RadixTuning {
         // Counts that are published have flags beside them: for more keys than that, runs.
         if processor || n >> COUNT_BITS > 0 {
             let before = Before::Runs { length: Tuning::run_length(n) };
-            return Self { threads: 128, items: 4, staged: 4, before };
+            let matching = Matching::Ballots;
+            return Self { threads: 128, items: 4, staged: 4, matching, before };
         }
         let before = Before::LookBack { spins: SPINS, at_once: AT_ONCE };
-        let tuning = |(threads, items, staged)| Self { threads, items, staged, before };
+        let tuning = |(threads, items, staged)| {
+            let ballots = Self { threads, items, staged, matching: Matching::Ballots, before };
+            let masks = Self { matching: Matching::Masks, ..ballots };
+            if masks.check(limits, n).is_ok() { masks } else { ballots }
+        };
+        // What an H200 liked best.
         let best: &[_] = match (n, payload) {
-            (..=FEW_KEYS, _) => &[(256, 8, 8)],
+            (..=FEW_KEYS, _) => &[(256, 6, 6)],
             (..=SOME_KEYS, _) => &[(512, 16, 16), (256, 16, 8)],
-            (_, true) => &[(512, 20, 20), (512, 16, 16), (256, 16, 8)],
-            (_, false) => &[(256, 24, 12), (256, 16, 8)],
+            (_, true) => &[(256, 22, 22), (256, 16, 16), (256, 16, 8)],
+            (_, false) => &[(256, 32, 16), (256, 24, 12), (256, 16, 8)],
         };
         let least = [(256, 4, 4), (128, 8, 8), (128, 4, 4)];
         let mut candidates = best.iter().chain(&least).map(|shape| tuning(*shape));
@@ -180,13 +205,18 @@ impl RadixTuning {
         }
     }
 
+    /// Words in which keys are staged, or counted.
+    fn room(&self) -> u32 {
+        self.threads * self.staged.max(8)
+    }
+
     /// Bytes of workgroup memory of the largest entry point.
     pub fn workgroup_bytes(&self) -> u32 {
         let (threads, bins) = (self.threads, 1 << self.digit_bits_max());
         // Sums, ballots and what leaders were told, of subgroups as narrow as four lanes.
         let narrow = ((threads / 32).max(8) + threads / 4) + (1 + threads / 4) + (1 + threads);
-        // What is staged or counted, where digits go, and what a tile that is helped has.
-        let written = threads * self.staged.max(8) + 2 * bins;
+        // What is staged or counted, and where digits go or what a tile that is helped has.
+        let written = self.room() + bins;
         let histogram = bins * 32_u32.div_ceil(self.digit_bits_max());
         match self.before {
             Before::LookBack { .. } => 64 + 4 * (written + narrow).max(histogram),
@@ -202,18 +232,29 @@ impl RadixTuning {
     pub fn check(&self, limits: impl Into<Limits>, n: u32) -> Result<(), TuningError> {
         let limits = limits.into();
         let wrong = |message: String| Err(TuningError(message));
-        let Self { threads, items, staged, before } = *self;
+        let Self { threads, items, staged, matching, before } = *self;
         if ![128, 256, 512, 1024].contains(&threads) {
             return wrong(format!("threads is {threads}, not 128, 256, 512 or 1024"));
         }
         if threads > limits.invocations_max {
             return wrong(format!("the device has no workgroups of {threads} invocations"));
         }
-        if !items.is_multiple_of(4) || !(4..=ITEMS_MAX).contains(&items) {
-            return wrong(format!("items is {items}, not a multiple of 4 from 4 to {ITEMS_MAX}"));
+        if !items.is_multiple_of(2) || !(4..=ITEMS_MAX).contains(&items) {
+            return wrong(format!("items is {items}, not a multiple of 2 from 4 to {ITEMS_MAX}"));
         }
-        if !staged.is_multiple_of(4) || staged == 0 || !items.is_multiple_of(staged) {
-            return wrong(format!("staged is {staged}, no multiple of 4 that divides {items}"));
+        if !staged.is_multiple_of(2) || staged == 0 || !items.is_multiple_of(staged) {
+            return wrong(format!("staged is {staged}, no multiple of 2 that divides {items}"));
+        }
+        if matching == Matching::Masks {
+            if !limits.subgroup_barrier {
+                return wrong(
+                    "masks take a barrier for subgroups, which the device lacks".to_owned(),
+                );
+            }
+            let needed = (threads / 16) << self.digit_bits_max();
+            if self.room() < needed {
+                return wrong(format!("staged is {staged}; masks take {}", needed / threads));
+            }
         }
         match before {
             Before::LookBack { spins: 0, .. } => {
@@ -354,7 +395,7 @@ impl RadixPlan {
         let overrides = BTreeMap::from([
             ("THREADS", tuning.threads),
             ("SCAN_THREADS", Tuning::scan_threads(limits)),
-            ("MANY_ROWS", tuning.staged / 4),
+            ("MANY_ROOM", tuning.room()),
             ("BITS", digit_bits),
             ("KEY_SIGN", all),
             ("KEY_NEGATIVE", negative),
@@ -436,10 +477,10 @@ impl RadixPlan {
     ///
     /// # Panics
     ///
-    /// Where `text` has no line that says how many keys a lane has, how many are staged, or how many tiles are looked
-    /// back at at a time.
+    /// Where `text` has no line that says how many keys a lane has, how many are staged, how many tiles are looked
+    /// back at at a time, or how lanes with the same digit find each other.
     pub fn specialise(&self, text: &str) -> String {
-        let RadixTuning { items, staged, before, .. } = self.tuning;
+        let RadixTuning { items, staged, matching, before, .. } = self.tuning;
         let looks = match before {
             Before::LookBack { at_once, .. } => at_once,
             Before::Runs { .. } => AT_ONCE,
@@ -452,6 +493,12 @@ impl RadixPlan {
         ] {
             assert!(text.contains(line), "the shader has no {line:?} to replace");
             text = text.replace(line, &format!("const {name} = {value}u;"));
+        }
+        for [line, masks] in MATCHING_LINES {
+            assert!(text.contains(line), "the shader has no {line:?} to replace");
+            if matching == Matching::Masks {
+                text = text.replace(line, masks);
+            }
         }
         let trip_count_of = |name: &str| -> Option<u32> {
             let line = format!("const {name} = ");

@@ -17,7 +17,7 @@
 //!
 //! As many keys as one binding holds of u32, on a device with `Features::SUBGROUP` that binds
 //! [`STORAGE_BUFFERS`] storage buffers in a compute stage, which is
-//! what WebGPU promises. Scratch memory is its own: with more than one pass, which is more than 8 bits, a
+//! what WebGPU promises. A device that was opened with `Features::SUBGROUP_BARRIER` too sorts many keys sooner. Scratch memory is its own: with more than one pass, which is more than 8 bits, a
 //! buffer as large as the keys and one as large as the payload; and counts, of each tile 8 bytes for each of the digit's
 //! values. Each buffer of it has to fit a binding too.
 //!
@@ -61,7 +61,7 @@ use crate::partition::Limits;
 use crate::partition::radix::{RadixMemory, RadixPlan};
 use crate::shaders;
 
-pub use crate::partition::radix::{Before, Key, RadixTuning};
+pub use crate::partition::radix::{Before, Key, Matching, RadixTuning};
 pub use crate::partition::words_of;
 
 /// Buffers of the caller's; all need the usage `STORAGE`. Each is [`words_of`]\(n\) × u32 long, which is
@@ -128,7 +128,7 @@ impl Sort {
     ) -> Result<Self, SortError> {
         let processor = device.adapter_info().device_type == DeviceType::Cpu;
         let payload = buffers.payload.is_some();
-        let tuning = RadixTuning::choose(&device.limits(), n, payload, processor);
+        let tuning = RadixTuning::choose(device, n, payload, processor);
         Self::with_tuning(device, n, key, bits, buffers, tuning)
     }
 
@@ -149,7 +149,7 @@ impl Sort {
             return Err(SortError::Bits { start: bits.start, end: bits.end });
         }
         check_device(device, n)?;
-        let limits = Limits::from(&device.limits());
+        let limits = Limits::from(device);
         tuning.check(limits, n).map_err(MultisplitError::from)?;
         let given = buffers.all_given();
         buffers.check(n)?;

@@ -269,6 +269,7 @@ impl CounterPlan {
         let first = program.first_block();
         if let Some(at) = order.iter().position(|(_, id)| Some(*id) == first) {
             let block = order.remove(at);
+            // The last of those in registers.
             order.insert(order.len().min(registers_max.saturating_sub(1)), block);
         }
         let mut plan = Self::default();

@@ -166,6 +166,7 @@ impl Rewriter<'_> {
         self.frames.push(BreakFrame::Stretches(id, done));
         let [body, mut continuing] = self.two(node, nested);
         self.frames.pop();
+        // The end of an iteration: who breaks here is done; the stretch is over when the bit has left the word.
         let mut builder = self.builder();
         if let Some(value) = break_if {
             let pointer = builder.plain(Expression::LocalVariable(done));
@@ -185,6 +186,7 @@ impl Rewriter<'_> {
         let pointer = builder.plain(Expression::LocalVariable(done));
         let no = builder.plain(Expression::Literal(naga::Literal::Bool(false)));
         builder.push(Statement::Store { pointer, value: no });
+        // What is built up to here stands before the outer loop, the rest in it.
         let mut outer = std::mem::take(&mut builder.block);
         let one = builder.literal(1);
         builder.store(bit, one);
@@ -195,6 +197,7 @@ impl Rewriter<'_> {
         let is_done = builder.emit(Expression::Load { pointer });
         let (accept, reject) = (Block::new(), iterations);
         builder.push(Statement::If { condition: is_done, accept, reject });
+        // Lanes that are done turn round with the others: all must be there when notes are handed on.
         fold(&mut builder, context, around);
         let is_done = builder.emit(Expression::Load { pointer });
         let all = builder.collective(SubgroupOperation::All, is_done, types.bool);
@@ -214,6 +217,7 @@ impl Rewriter<'_> {
             if let (Some(bit), Some(left)) = (around.bit, around.left) {
                 let now = builder.load(globals.vars[bit.0]);
                 builder.store(globals.vars[left.0], now);
+                // As at the end of an iteration: the bit stands behind the last that was begun.
                 builder.double(globals.vars[bit.0]);
             }
             let pointer = builder.plain(Expression::LocalVariable(done));
@@ -243,6 +247,7 @@ impl Rewriter<'_> {
     /// Behind a construct from which lanes returned: they go on leaving.
     fn leave_returned(&mut self, node: &Node, stretches: bool, block: &mut Block) {
         let Some(returned) = self.returned.filter(|_| node.exits().returns) else { return };
+        // Another loop in stretches is around: on outwards. Behind the outermost the lane returns.
         let accept = if self.in_stretches() {
             self.leave()
         } else if stretches {
@@ -339,6 +344,7 @@ fn fold(builder: &mut BodyBuilder<'_>, context: &CounterContext<'_>, around: &Lo
     let leads = if around.once { None } else { Some(builder.leads(types, globals)) };
     for fold in &around.folds {
         let from_bits = builder.bits(globals, plan, &fold.from);
+        // An iteration that any lane noted is an execution of the subgroup.
         let (executions, lanes) = if around.bit.is_some() {
             let any = builder.collective(SubgroupOperation::Or, from_bits, types.u32);
             (builder.ones(any), builder.ones(from_bits))

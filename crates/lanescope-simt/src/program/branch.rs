@@ -9,13 +9,16 @@
 
 use std::ops::Range;
 
-use naga::{Expression, Function, Handle, Module, Span};
+use naga::{
+    AddressSpace, Expression, Function, Handle, Literal, Module, Span, Statement, TypeInner,
+};
 
 use super::exits::Exits;
+use super::pointers::{Root, base, root};
 use super::source::Text;
 use super::structure::{Body, Node, Straight, Structure};
 use super::uniformity::{Class, Classes, classes};
-use super::visit::{Jump, Meeting, effect};
+use super::visit::{Jump, Meeting, Written, effect};
 use crate::units::BlockId;
 
 /// A block's place in structured control flow.
@@ -29,6 +32,8 @@ pub struct BlockFlow {
     pub leaves: Option<Leave>,
     /// Whether it holds a barrier, or a load that is one.
     pub barrier: bool,
+    /// Whether it changes memory that others see: it stores there, or has an atomic. What it calls is not looked into.
+    pub writes: bool,
     /// The names of the functions that it calls, in order.
     pub calls: Vec<String>,
     /// The line of each of these calls.
@@ -49,10 +54,21 @@ pub struct Enclosure {
     /// A block of the body around the construct whose lanes are exactly those that reach it: before
     /// it, else after it; `None` if there is no such block.
     pub parent: Option<BlockId>,
+    /// The operator that the construct stands for, where nobody wrote an `if`.
+    pub operator: Option<ShortCircuit>,
+}
+
+/// An operator whose right side is not asked where its left side decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShortCircuit {
+    /// `&&`.
+    And,
+    /// `||`.
+    Or,
 }
 
 /// A part of a construct.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BranchPart {
     /// What lanes run for which an `if`'s condition is true.
     IfAccept,
@@ -178,7 +194,12 @@ impl FlowWalk<'_> {
         self.next += 1;
         let class = self.classes.constructs[index as usize];
         let construct = self.first + index;
-        let enclosure = |part, line| Enclosure { construct, part, line, class, parent: before };
+        let operator = match node {
+            Node::If { accept, reject, .. } => short_circuit(self.function, accept, reject),
+            Node::Straight(_) | Node::Switch { .. } | Node::Loop { .. } => None,
+        };
+        let enclosure =
+            |part, line| Enclosure { construct, part, line, class, parent: before, operator };
         let mut inside = Exits::default();
         match node {
             Node::Straight(_) => {}
@@ -236,6 +257,10 @@ impl FlowWalk<'_> {
             let effect = effect(statement);
             flow.barrier |=
                 matches!(effect.synchronises, Some(Meeting::Barrier(_) | Meeting::UniformLoad));
+            // An image is written through no pointer.
+            flow.writes |=
+                matches!(statement, Statement::ImageStore { .. } | Statement::ImageAtomic { .. })
+                    || effect.writes.is_some_and(|write| self.is_seen(write.pointer));
             if let Some(call) = effect.calls {
                 let name = self.module.functions[call.function].name.clone();
                 flow.calls.push(name.unwrap_or_default());
@@ -255,6 +280,51 @@ impl FlowWalk<'_> {
         self.flows[straight.block.index()] = flow;
         self.seen.push(straight.block);
     }
+
+    /// Whether others see the memory that a pointer leads to.
+    fn is_seen(&self, pointer: Handle<Expression>) -> bool {
+        match root(self.function, pointer) {
+            Root::Local(_) => false,
+            Root::Global(variable) => {
+                self.module.global_variables[variable].space != AddressSpace::Private
+            }
+            Root::Other => {
+                let Expression::FunctionArgument(index) =
+                    self.function.expressions[base(self.function, pointer)]
+                else {
+                    return false;
+                };
+                let argument = &self.function.arguments[index as usize];
+                let inner = &self.module.types[argument.ty].inner;
+                let (TypeInner::Pointer { space, .. } | TypeInner::ValuePointer { space, .. }) =
+                    *inner
+                else {
+                    return false;
+                };
+                !matches!(space, AddressSpace::Function | AddressSpace::Private)
+            }
+        }
+    }
+}
+
+/// The operator that an `if` stands for: of `a && b` and `a || b` the parser makes one that stores `b` to a variable
+/// without a name, and a truth where `b` is not asked.
+fn short_circuit(function: &Function, accept: &Body, reject: &Body) -> Option<ShortCircuit> {
+    let answer = |body: &Body| {
+        let Some(Node::Straight(straight)) = body.nodes.last() else { return None };
+        let write = effect(&straight.statements.last()?.0).writes?;
+        let Written::Value(value) = write.what else { return None };
+        let Expression::LocalVariable(local) = function.expressions[write.pointer] else {
+            return None;
+        };
+        function.local_variables[local].name.is_none().then_some((local, value))
+    };
+    let ((variable, _), (other, value)) = (answer(accept)?, answer(reject)?);
+    let Expression::Literal(Literal::Bool(truth)) = function.expressions[value] else {
+        return None;
+    };
+    let alone = reject.nodes.len() == 1 && variable == other;
+    alone.then_some(if truth { ShortCircuit::Or } else { ShortCircuit::And })
 }
 
 #[cfg(test)]

@@ -77,13 +77,12 @@ pub struct PlaceBounds {
 impl PlaceBounds {
     /// Whether a number is a lower bound, and nowhere an upper one.
     pub fn is_lower(&self, name: &str) -> bool {
-        let holds = |bounds: &BTreeSet<String>| {
-            bounds.iter().any(|bound| {
-                let rest = name.strip_prefix(bound.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            })
-        };
-        holds(&self.lower) && !holds(&self.upper)
+        is_among(&self.lower, name) && !self.is_upper(name)
+    }
+
+    /// Whether a number is an upper bound.
+    pub fn is_upper(&self, name: &str) -> bool {
+        is_among(&self.upper, name)
     }
 
     /// Adds the bounds of another entry point.
@@ -91,6 +90,14 @@ impl PlaceBounds {
         self.lower.extend(other.lower.iter().cloned());
         self.upper.extend(other.upper.iter().cloned());
     }
+}
+
+/// Whether a number, or the vector that it is a component of, is among some.
+fn is_among(bounds: &BTreeSet<String>, name: &str) -> bool {
+    bounds.iter().any(|bound| {
+        let rest = name.strip_prefix(bound.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 /// Finds the numbers that bound places of invocations or counters of loops.
@@ -314,44 +321,6 @@ impl<'a> Graph<'a> {
         self.fields.get(&global).filter(|_| fixed)?.get(index as usize).copied()
     }
 
-    /// The number of the host's that a value is, by its name.
-    fn given_number(&self, function: usize, value: Handle<Expression>) -> Option<String> {
-        let expressions = &self.functions[function].expressions;
-        let mut at = value;
-        let mut indices = Vec::new();
-        let global = loop {
-            if let Expression::AccessIndex { base, index } = expressions[at] {
-                indices.push(index as usize);
-                at = base;
-            } else if let Expression::Load { pointer: inner } | Expression::As { expr: inner, .. } =
-                expressions[at]
-            {
-                at = inner;
-            } else if let Expression::GlobalVariable(global) = expressions[at] {
-                break &self.module.global_variables[global];
-            } else {
-                return None;
-            }
-        };
-        let mut name = String::new();
-        if global.space != AddressSpace::Immediate {
-            name = global.name.clone().filter(|_| global.binding.is_some())?;
-        }
-        let mut ty = global.ty;
-        for index in indices.into_iter().rev() {
-            if let TypeInner::Struct { ref members, .. } = self.module.types[ty].inner {
-                let member = members.get(index)?;
-                name = format!("{name}.{}", member.name.as_deref()?);
-                ty = member.ty;
-            } else if let TypeInner::Vector { .. } = self.module.types[ty].inner {
-                return Some(format!("{name}.{}", ["x", "y", "z", "w"].get(index)?));
-            } else {
-                return None;
-            }
-        }
-        Some(name)
-    }
-
     /// What a value that is read there comes from: the field, or the whole with all its fields.
     fn contents(&self, variable: Variable) -> Vec<Vertex> {
         let global = variable.shared.filter(|_| !variable.argument);
@@ -470,6 +439,48 @@ impl<'a> Graph<'a> {
         }
         followed
     }
+}
+
+/// The number of the host's that a value is, by its name.
+pub(super) fn given_number(
+    module: &Module,
+    function: &Function,
+    value: Handle<Expression>,
+) -> Option<String> {
+    let expressions = &function.expressions;
+    let mut at = value;
+    let mut indices = Vec::new();
+    let global = loop {
+        if let Expression::AccessIndex { base, index } = expressions[at] {
+            indices.push(index as usize);
+            at = base;
+        } else if let Expression::Load { pointer: inner } | Expression::As { expr: inner, .. } =
+            expressions[at]
+        {
+            at = inner;
+        } else if let Expression::GlobalVariable(global) = expressions[at] {
+            break &module.global_variables[global];
+        } else {
+            return None;
+        }
+    };
+    let mut name = String::new();
+    if global.space != AddressSpace::Immediate {
+        name = global.name.clone().filter(|_| global.binding.is_some())?;
+    }
+    let mut ty = global.ty;
+    for index in indices.into_iter().rev() {
+        if let TypeInner::Struct { ref members, .. } = module.types[ty].inner {
+            let member = members.get(index)?;
+            name = format!("{name}.{}", member.name.as_deref()?);
+            ty = member.ty;
+        } else if let TypeInner::Vector { .. } = module.types[ty].inner {
+            return Some(format!("{name}.{}", ["x", "y", "z", "w"].get(index)?));
+        } else {
+            return None;
+        }
+    }
+    Some(name)
 }
 
 /// The answer to a branch's condition with which lanes go on, where those with the other leave or do nothing.
@@ -788,7 +799,7 @@ impl FunctionWalk<'_, '_> {
 
     /// Notes a bound of a place or counter, which stays above it or below.
     fn bound(&mut self, place: Handle<Expression>, bound: Handle<Expression>, above: bool) {
-        let number = self.graph.given_number(self.index, bound);
+        let number = given_number(self.graph.module, self.function, bound);
         let counter = self.local(place);
         let bounds = &mut self.graph.place_bounds;
         if above {
@@ -851,7 +862,7 @@ impl FunctionWalk<'_, '_> {
         let effect = effect(statement);
         if let Statement::Store { pointer, value } = *statement
             && let Expression::LocalVariable(local) = self.function.expressions[pointer]
-            && let Some(number) = self.graph.given_number(self.index, value)
+            && let Some(number) = given_number(self.graph.module, self.function, value)
         {
             self.starts.entry(local).or_default().insert(number);
         }

@@ -53,7 +53,7 @@ pub use emit::{Emission, emit_all};
 pub use error::ProgramError;
 pub use fixed::Fixed;
 pub use followed::{Deciding, PlaceBounds};
-pub use held::Held;
+pub use held::{Held, Uses};
 pub use language::TargetLanguage;
 pub use needs::Needs;
 pub use overrides::{Override, OverrideKind, Overrides};

@@ -18,18 +18,20 @@ pub(super) enum Root {
 
 /// Follows a pointer to its variable.
 pub(super) fn root(function: &Function, pointer: Handle<Expression>) -> Root {
-    let mut at = pointer;
-    loop {
-        if let Expression::Access { base, .. } | Expression::AccessIndex { base, .. } =
-            function.expressions[at]
-        {
-            at = base;
-        } else if let Expression::LocalVariable(handle) = function.expressions[at] {
-            return Root::Local(handle);
-        } else if let Expression::GlobalVariable(handle) = function.expressions[at] {
-            return Root::Global(handle);
-        } else {
-            return Root::Other;
-        }
+    match function.expressions[base(function, pointer)] {
+        Expression::LocalVariable(handle) => Root::Local(handle),
+        Expression::GlobalVariable(handle) => Root::Global(handle),
+        _ => Root::Other,
     }
+}
+
+/// What a pointer begins at: a variable, an argument, or something that is no pointer.
+pub(super) fn base(function: &Function, pointer: Handle<Expression>) -> Handle<Expression> {
+    let mut at = pointer;
+    while let Expression::Access { base, .. } | Expression::AccessIndex { base, .. } =
+        function.expressions[at]
+    {
+        at = base;
+    }
+    at
 }

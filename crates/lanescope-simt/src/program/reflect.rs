@@ -9,7 +9,7 @@ use naga::{AddressSpace, ArraySize, Handle, Scalar, ScalarKind, Type, TypeInner}
 use super::bound::{Bound, BoundSampler, BoundTexture};
 use super::error::ProgramError;
 use super::followed::PlaceBounds;
-use super::held::Held;
+use super::held::Uses;
 use super::overrides::{Override, OverrideKind};
 use super::parsed::{Parsed, Program};
 use crate::layout::{Field, ScalarType, Shape};
@@ -35,6 +35,8 @@ pub struct Interface {
     pub immediates: Option<Shape>,
     /// Which numbers of buffers and immediate data bound places of invocations.
     pub place_bounds: PlaceBounds,
+    /// What the use of its buffers' arrays tells.
+    pub uses: Uses,
 }
 
 /// A buffer that the host must bind.
@@ -56,8 +58,6 @@ pub struct Resource {
     pub shape: Shape,
     /// The least size in bytes that holds it, with one element of a run-time array.
     pub size_min: u64,
-    /// What it holds, as far as its use tells.
-    pub held: Held,
 }
 
 /// How a shader may access a buffer.
@@ -155,23 +155,22 @@ impl Program {
         let Bound { buffers, textures, samplers } = self.bound()?;
         let deciding = self.find_deciding();
         let decides = |name: &str| deciding.get(name).is_some_and(|d| !d.conditions.is_empty());
-        let mut held = super::held::find_held(self.module(), &decides);
+        let uses = super::held::find_uses(self.module(), self.info(), &decides);
         for binding in buffers {
-            let uses = info[binding.handle];
+            let used = info[binding.handle];
             let access = match (binding.uniform, binding.writable) {
                 (true, _) => BindingAccess::Uniform,
                 (false, false) => BindingAccess::Read,
                 (false, true) => BindingAccess::ReadWrite,
             };
             resources.push(Resource {
-                held: held.remove(&binding.name).unwrap_or_default(),
                 line: self.line(binding.handle),
                 shape: self.shape(binding.handle)?,
                 name: binding.name,
                 group: binding.group,
                 binding: binding.binding,
                 access,
-                written: uses.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC),
+                written: used.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC),
                 size_min: binding.size_min,
             });
         }
@@ -189,6 +188,7 @@ impl Program {
             samplers,
             immediates,
             place_bounds: self.find_place_bounds(),
+            uses,
         })
     }
 
@@ -282,7 +282,7 @@ fn scalar(scalar: Scalar) -> Result<ScalarType, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Overrides;
+    use crate::program::{Held, Overrides};
 
     fn interface(text: &str) -> Interface {
         let parsed = Parsed::new("t.wgsl", text).unwrap();
@@ -373,6 +373,69 @@ mod tests {
             let size = resource.shape.size(1).next_multiple_of(16);
             assert_eq!(size, resource.size_min.next_multiple_of(16), "{}", resource.name);
         }
+    }
+
+    /// What is handed to a function comes back to the call that handed it in, and to no other.
+    #[test]
+    fn what_arrays_lead_into_is_followed_through_functions() {
+        let text = "
+            struct Graph { count: u32, offsets: array<u32, 9>, columns: array<u32> }
+            @group(0) @binding(0) var<storage> graph: Graph;
+            @group(0) @binding(1) var<storage> x: array<f32>;
+            @group(0) @binding(2) var<storage, read_write> y: array<f32>;
+            @group(0) @binding(3) var<storage> order: array<u32>;
+            fn same(at: u32) -> u32 { return at; }
+            fn first(row: u32) -> u32 { return graph.offsets[row]; }
+            fn store(at: u32, value: f32) { y[at] = value; }
+            @compute @workgroup_size(8)
+            fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                if (id.x >= graph.count) { return; }
+                var sum = 0.0;
+                for (var j = first(id.x); j < first(id.x + 1u); j++) {
+                    sum += x[same(graph.columns[j])];
+                }
+                store(same(order[id.x]), sum);
+            }";
+        let uses = interface(text).uses;
+        let columns = Held::Offsets { into: ["graph.columns".to_owned()].into() };
+        assert_eq!(*uses.held("graph.offsets"), columns);
+        assert_eq!((uses.held("order"), uses.held("x")), (&Held::Places, &Held::Unknown));
+        let leads: Vec<String> =
+            uses.leads.iter().map(|(array, into)| format!("{array}: {into:?}")).collect();
+        assert_eq!(
+            leads,
+            ["graph.columns: {\"x\"}", "graph.offsets: {\"graph.columns\"}", "order: {\"y\"}",]
+        );
+        // Nine offsets are of eight rows.
+        assert_eq!(uses.limits, [("graph.count".to_owned(), 8)].into());
+        assert!(uses.indices.is_empty(), "{:?}", uses.indices);
+    }
+
+    #[test]
+    fn what_is_an_index_into_a_fixed_array_is_below_its_length() {
+        let text = "
+            struct Params { face: u32, ring: vec2<i32>, far: f32, shift: u32, count: u32 }
+            @group(0) @binding(0) var<uniform> params: Params;
+            @group(0) @binding(1) var<uniform> level: u32;
+            @group(0) @binding(2) var<storage, read_write> y: array<f32>;
+            var<workgroup> sums: array<f32, 32>;
+            fn towards(face: u32) -> vec3<f32> {
+                const all = array<vec3<f32>, 6>();
+                return all[face];
+            }
+            @compute @workgroup_size(8)
+            fn main(@builtin(local_invocation_index) i: u32) {
+                let weights = array<f32, 5>(1.0, 2.0, 3.0, 4.0, 5.0);
+                let ring = params.ring;
+                var at = ring.y;
+                sums[i + level] = towards(params.face).x + weights[at] + weights[i];
+                if (i < params.count) { y[i + params.shift] = sums[i] + sums[i / params.shift]; }
+                y[u32(params.far)] = sums[level];
+            }";
+        // Not what divides, nor what a float leads to, nor an index into what is as long as its buffer.
+        let limits = [("level", 31_u64), ("params.face", 5), ("params.ring.y", 4)];
+        let limits = limits.map(|(name, most)| (name.to_owned(), most));
+        assert_eq!(interface(text).uses.limits, limits.into());
     }
 
     #[test]

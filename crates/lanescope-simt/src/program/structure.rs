@@ -8,7 +8,8 @@
 //! A block is a maximal straight-line run inside one structured body. `Statement::Block` is
 //! transparent, an empty body has no block, and a `Call` does not end one: a callee's lanes all
 //! come back, so what follows the call runs with the same lanes. `If`, `Switch` and `Loop` end a
-//! block and count no operation of their own; their conditions are emitted expressions, which do.
+//! block and count no operation of their own: what a test takes are the expressions of its condition,
+//! which are emitted and count already, and a branch that counted too would count the test twice.
 //! A jump (`break`, `continue`, `return`, `kill`) ends a block too, and its body: what stands behind it
 //! is unreachable, belongs to no block, and is never counted; nor is a loop's `continuing` that no lane
 //! can come to. A jump counts no operation, since no

@@ -2,11 +2,14 @@
 //!
 //! Input: a statement, or a block of naga's with all that is inside it. Output: the [`Effect`] of
 //! each. A pass asks for the parts of an effect that it needs; the interpreter's compiler and the
-//! CUDA back end alone list the statements again, since they make another thing of each. A statement
-//! that is new in naga is a compile error here. Nothing is changed, and nothing is worked out.
+//! CUDA back end alone list the statements again, since they make another thing of each
+//! (`tests/architecture` finds who else does). A statement that is new in naga is a compile error
+//! here. Nothing is changed, and nothing is worked out.
 //! [`walk`](super::walk) goes over the trees of numbered blocks.
 
 #![warn(clippy::wildcard_enum_match_arm)]
+
+use std::fmt::Debug;
 
 use naga::{
     AtomicFunction, Barrier, Block, Expression, Function, GatherMode, Handle, Range,
@@ -203,6 +206,12 @@ pub fn effect(statement: &Statement) -> Effect<'_> {
     }
 }
 
+/// What naga calls the form of a statement or an expression, for messages: `Kill`, `Derivative`.
+pub fn form_name(form: &impl Debug) -> String {
+    let text = format!("{form:?}");
+    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
+}
+
 fn meets(meeting: Meeting) -> Effect<'static> {
     Effect { synchronises: Some(meeting), ..Effect::default() }
 }
@@ -276,73 +285,5 @@ pub fn for_each_effect(block: &Block, see: &mut dyn FnMut(&Effect<'_>)) {
                 for_each_effect(continuing, see);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::path::Path;
-
-    /// Statements that nothing here runs: only a list of all statements names each of them.
-    const NOT_RUN: [&str; 4] =
-        ["ImageStore", "ImageAtomic", "RayPipelineFunction", "CooperativeStore"];
-
-    /// Who lists naga's statements in full: this file, and the two that make something of each.
-    const LISTS: [(&str, usize); 3] = [
-        ("program/visit.rs", 1),
-        ("simulate/compile/statement.rs", 1),
-        ("translate/statement.rs", 1),
-    ];
-
-    /// How many full lists of naga's statements a source holds.
-    fn lists(source: &str) -> usize {
-        let code = source.split("\n#[cfg(test)]").next().unwrap_or_default();
-        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-        let text = lines.collect::<Vec<_>>().join("\n");
-        let named = |name: &str| {
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            text.split(|c: char| !is_word(c)).filter(|word| *word == name).count()
-        };
-        NOT_RUN.into_iter().map(named).min().unwrap_or(0)
-    }
-
-    fn read(folder: &Path, root: &Path, found: &mut BTreeMap<String, usize>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                read(&path, root, found);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let count = lists(&std::fs::read_to_string(&path).unwrap());
-                let name = path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
-                if count > 0 {
-                    found.insert(name, count);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn statements_are_listed_once() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let mut found = BTreeMap::new();
-        read(&root, &root, &mut found);
-        let expected = LISTS.into_iter().map(|(name, count)| (name.to_owned(), count));
-        assert_eq!(
-            found,
-            expected.collect(),
-            "ask `visit::effect` in place of a list of one's own"
-        );
-    }
-
-    #[test]
-    fn a_list_of_ones_own_is_noticed() {
-        let list = |prefix: &str| -> String {
-            NOT_RUN.into_iter().map(|name| format!("    | {prefix}{name} {{ .. }}\n")).collect()
-        };
-        assert_eq!(lists(&list("Statement::")), 1);
-        assert_eq!(lists(&(list("S::") + &list(""))), 2);
-        assert_eq!(lists("Statement::ImageStore { .. } => {}"), 0, "one statement is no list");
-        assert_eq!(lists("Statement::Block(_) | Statement::If { .. } => {}"), 0);
     }
 }

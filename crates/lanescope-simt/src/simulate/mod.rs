@@ -128,7 +128,8 @@
 //! What a workgroup does may depend on the schedule where it reads a word that another workgroup of
 //! the dispatch writes, and a branch or an address follows the value (look-back, locks, shared
 //! queues, marks on vertices). The lines that read it and the conditions that follow it are reported in
-//! [`Outcome::depends_on_schedule`]. What only goes on to a buffer changes no count, and is not told.
+//! [`Outcome::depends_on_schedule`]. What only goes on to a buffer changes no count of this dispatch, and is not told:
+//! whoever runs a later dispatch over that buffer must try other schedules.
 //! The same holds of subgroups of one workgroup where they read, by an atomic, a word that another of them
 //! changes and no barrier lies between; and behind a barrier, where what several wrote into the word
 //! depends on who came last. A counter that is only added to and read behind a barrier depends on nothing.

@@ -15,6 +15,7 @@ use super::frame::TranslatedFunction;
 use super::text::{COMPONENTS, bare, member};
 use super::{Result, Writer};
 use crate::program::builtin::BuiltinKind;
+use crate::program::visit::form_name;
 
 impl<'a> Writer<'a> {
     /// An expression as it is used: its variable, or its text.
@@ -156,9 +157,7 @@ impl<'a> Writer<'a> {
             | Expression::RayQueryGetIntersection { .. }
             | Expression::CooperativeLoad { .. }
             | Expression::CooperativeMultiplyAdd { .. }) => {
-                let text = format!("{other:?}");
-                let name = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-                Err(self.unsupported(format!("expression {name}"), span))
+                Err(self.unsupported(format!("expression {}", form_name(other)), span))
             }
         }
     }

@@ -157,6 +157,7 @@ impl<'a> Writer<'a> {
             let _ = writeln!(text, "    {result} result = {{}};");
         }
         text.push_str(&frame.out);
+        // Lanes that returned within a construct kept their result until here.
         if frame.result {
             text.push_str("    return result;\n");
         }
@@ -211,6 +212,7 @@ impl<'a> Writer<'a> {
                     passed.push(if declared { format!("const {ty}& {name}") } else { name });
                 }
                 AddressSpace::Private => private = true,
+                // Workgroup memory is declared outside of functions, where all see it.
                 AddressSpace::WorkGroup
                 | AddressSpace::Function
                 | AddressSpace::Handle
@@ -388,6 +390,7 @@ impl<'a> Writer<'a> {
         for line in &globals.opening {
             let _ = writeln!(text, "    {line}");
         }
+        // Nobody reads workgroup memory before all invocations have zeroed their part of it.
         if globals.workgroup_bytes > 0 && self.zero_memory {
             text.push_str("    __syncthreads();\n");
         }
@@ -424,6 +427,7 @@ impl<'a> Writer<'a> {
         if invocations < WIDTH {
             return partial;
         }
+        // Only the last subgroup is partial.
         let index = self.invocation_index();
         format!("{index} < {}u ? 0xffffffffu : {partial}", invocations - rest)
     }

@@ -9,6 +9,7 @@ use super::frame::TranslatedFunction;
 use super::text::bare;
 use super::{Result, Writer};
 use crate::program::builtin::BuiltinKind;
+use crate::program::visit::form_name;
 
 impl<'a> Writer<'a> {
     pub(super) fn statement(
@@ -77,9 +78,7 @@ impl<'a> Writer<'a> {
             | Statement::RayQuery { .. }
             | Statement::RayPipelineFunction(_)
             | Statement::CooperativeStore { .. } => {
-                let text = format!("{statement:?}");
-                let name = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-                Err(self.unsupported(format!("statement {name}"), frame.span))
+                Err(self.unsupported(format!("statement {}", form_name(statement)), frame.span))
             }
         }
     }

@@ -49,6 +49,7 @@ impl<'a> Writer<'a> {
             GatherMode::Broadcast(index) | GatherMode::Shuffle(index) => {
                 self.operand(frame, index)?
             }
+            // A distance is cut, so that the sum never wraps round to a lane that is there.
             GatherMode::ShuffleDown(delta) => {
                 format!("{lane} + min({}, 32u)", self.operand(frame, delta)?)
             }
@@ -224,6 +225,7 @@ impl<'a> Writer<'a> {
             CollectiveOperation::Reduce => {
                 let both = self.combine(operation, kind, ["value", "other"], span)?;
                 let next = self.combine(operation, kind, ["total", "other"], span)?;
+                // Whole subgroups exchange in five steps; of parts each lane goes through the others in turn.
                 let hardware = hardware(operation, kind).map_or_else(String::new, |call| {
                     format!("#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\n    return {call};\n#endif\n")
                 });
@@ -261,6 +263,7 @@ impl<'a> Writer<'a> {
                 let inclusive = scan == CollectiveOperation::InclusiveScan;
                 let both = self.combine(operation, kind, ["other", "value"], span)?;
                 let next = self.combine(operation, kind, ["total", "other"], span)?;
+                // A whole subgroup scans inclusively; exclusively, each lane then takes its neighbour's sum.
                 let done = if inclusive {
                     "        return value;\n".to_owned()
                 } else {
@@ -270,6 +273,7 @@ impl<'a> Writer<'a> {
                          return lane == 0u ? {identity} : before;\n"
                     )
                 };
+                // The first value is taken as it is: added to the identity, −0 would lose its sign.
                 let until = if inclusive { "<=" } else { "<" };
                 format!(
                     "    const u32 lane = {lane};

@@ -54,6 +54,11 @@ pub fn ratio(value: f64) -> String {
     format!("{value:.*}", 3 - before)
 }
 
+/// Cycles of a clock, of which a link takes a few or some hundreds: `26.0 cycles`.
+pub fn cycles(count: f64) -> String {
+    format!("{count:.1} cycles")
+}
+
 /// A mean number of lanes, `16.52`.
 pub fn lanes(mean: f64) -> String {
     format!("{mean:.2}")
@@ -136,6 +141,7 @@ mod tests {
     #[test]
     fn each_kind_of_figure_has_one_form() {
         assert_eq!(percent(Ratio(0.509)), "50.9 %");
+        assert_eq!(cycles(26.04), "26.0 cycles");
         assert_eq!([percent_or_none(Some(Ratio(1.0))), percent_or_none(None)], ["100.0 %", NONE]);
         assert_eq!([0.02, -0.1].map(Ratio).map(whole_percent), ["2 %", "-10 %"]);
         assert_eq!([0.013, -0.5].map(Ratio).map(signed_percent), ["+1.3 %", "-50.0 %"]);

@@ -199,6 +199,47 @@ if low
 }
 
 #[test]
+fn a_short_circuit_is_no_if_that_somebody_wrote() {
+    let functions = "fn both(a: bool, b: bool) -> bool { return a && b; }";
+    let body = "let a = table[lane] > 3u;
+        let b = a || table[lane + 1u] > 4u;
+        if both(a, b) { out[id.x] = 1u; } else { out[id.x] = 2u; }
+        var answer = false;
+        if a { answer = b; } else { answer = false; }";
+    let program = program(&format!("{HEAD}{functions}\n{ARGUMENTS}{body}}}"));
+    let flows = program.flows();
+    let mut found: Vec<(u32, Option<ShortCircuit>)> = flows
+        .iter()
+        .flat_map(|flow| &flow.path)
+        .map(|enclosure| (enclosure.construct, enclosure.operator))
+        .collect();
+    found.dedup();
+    found.sort_by_key(|(construct, _)| *construct);
+    found.dedup();
+    let operators: Vec<_> = found.into_iter().map(|(_, operator)| operator).collect();
+    let expected = [Some(ShortCircuit::And), Some(ShortCircuit::Or), None, None];
+    assert_eq!(operators, expected);
+}
+
+#[test]
+fn blocks_know_whether_they_write_what_others_see() {
+    let functions = "fn put(place: ptr<function, array<u32, 4>>) { (*place)[1] = 3u; }
+        @group(0) @binding(3) var<storage, read_write> all: atomic<u32>;";
+    for (statement, writes) in [
+        ("out[id.x] = 1u;", true),
+        ("shared_word = 1u;", true),
+        ("atomicAdd(&all, 1u);", true),
+        ("state = table[lane];", false),
+        ("var own: array<u32, 4>; own[lane % 4u] = 1u;", false),
+        ("var own: array<u32, 4>; put(&own);", false),
+    ] {
+        let program = program(&format!("{HEAD}{functions}\n{ARGUMENTS} {statement} }}"));
+        let found = program.flows().iter().any(|flow| flow.writes);
+        assert_eq!(found, writes, "{statement}");
+    }
+}
+
+#[test]
 fn blocks_know_why_they_are_entered() {
     let program = program(NESTED);
     let shown: Vec<String> = program

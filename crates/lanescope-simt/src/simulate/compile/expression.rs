@@ -11,6 +11,7 @@ use super::scalars::{Scalars, whole};
 use super::shape::{PlaceRoot, PlaceShape};
 use super::{CodeBuilder, CompiledFunction, Fixed, Result, Value, VariablePlace, scalar_slots};
 use crate::program::builtin::{BuiltinKind, sum_of_products};
+use crate::program::visit::form_name;
 use crate::simulate::op::{Op, Owner, Reg};
 use crate::simulate::scalar;
 
@@ -224,8 +225,7 @@ impl<'a> CodeBuilder<'a> {
             | Expression::RayQueryGetIntersection { .. }
             | Expression::CooperativeLoad { .. }
             | Expression::CooperativeMultiplyAdd { .. }) => {
-                let text = format!("{other:?}");
-                let name = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                let name = form_name(other);
                 return Err(self.unsupported(format!("the expression {name}"), span));
             }
         };

@@ -209,7 +209,7 @@ impl<'a> CodeBuilder<'a> {
             return Ok(());
         }
         if let Some(postponed) = self.postponed.filter(|_| self.gathers)
-            && let Some(accepted) = chosen(accept, reject, postponed.arm)
+            && let Some(accepted) = is_accepting(accept, reject, postponed.arm)
         {
             let invert = accepted == postponed.others;
             self.push(Op::Postpone { condition, invert })?;
@@ -534,7 +534,7 @@ fn lone_break(body: &Body) -> Option<BlockId> {
 }
 
 /// Whether the arm that begins with a block is the accepting one of a branch; `None` if it is neither.
-fn chosen(accept: &Body, reject: &Body, arm: BlockId) -> Option<bool> {
+fn is_accepting(accept: &Body, reject: &Body, arm: BlockId) -> Option<bool> {
     let begins = |body: &Body| {
         let mut first = None;
         for_each_block(body, &mut |straight| first = first.or(Some(straight.block)));
@@ -548,7 +548,9 @@ fn waits_in(body: &Body, arm: BlockId) -> bool {
     body.nodes.iter().any(|node| match node {
         Node::Straight(_) | Node::Loop { .. } => false,
         Node::If { accept, reject, .. } => {
-            chosen(accept, reject, arm).is_some() || waits_in(accept, arm) || waits_in(reject, arm)
+            is_accepting(accept, reject, arm).is_some()
+                || waits_in(accept, arm)
+                || waits_in(reject, arm)
         }
         Node::Switch { cases, .. } => cases.iter().any(|case| waits_in(&case.body, arm)),
     })

@@ -12,6 +12,7 @@ use super::scalars::{Fold, fold};
 use super::shape::PlaceRoot;
 use super::{CodeBuilder, CompiledFunction, Result, Value, VariablePlace, index};
 use crate::program::operands::of_statement;
+use crate::program::visit::form_name;
 use crate::program::{Body, Node};
 use crate::simulate::op::{AtomicOp, Change, Combination, Op, Reg, Scan, Shuffle, Touch};
 use crate::simulate::scalar;
@@ -81,7 +82,8 @@ impl<'a> CodeBuilder<'a> {
             | Statement::RayQuery { .. }
             | Statement::RayPipelineFunction(_)
             | Statement::CooperativeStore { .. } => {
-                Err(self.unsupported(format!("the statement {}", name(statement)), frame.span))
+                let name = form_name(statement);
+                Err(self.unsupported(format!("the statement {name}"), frame.span))
             }
         }
     }
@@ -357,12 +359,6 @@ fn combination(fun: AtomicFunction, scalar: naga::Scalar) -> Combination {
         AtomicFunction::Min => Combination::Commutes(4),
         AtomicFunction::Max => Combination::Commutes(5),
     }
-}
-
-/// What a user calls a statement.
-fn name(statement: &Statement) -> String {
-    let text = format!("{statement:?}");
-    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
 /// How often each expression of a function is used, by what is executed.

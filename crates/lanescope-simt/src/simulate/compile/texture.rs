@@ -34,6 +34,7 @@ impl<'a> CodeBuilder<'a> {
         if let Some((view, class)) = view_of(inner) {
             let root = u16::try_from(self.roots.len()).map_err(|_| self.limit(Limit::Buffers))?;
             self.roots.push(Root::Texture { group, binding, view, class });
+            // Neither has an address: whoever names it is given its root or number.
             self.handles.insert(handle.index(), Value::Texture(root));
         } else if let TypeInner::Sampler { .. } = inner {
             let number =
@@ -213,6 +214,7 @@ impl<'a> CodeBuilder<'a> {
         };
         let level = match level {
             SampleLevel::Zero => SampledLevel::Zero,
+            // Of depth textures WGSL takes a whole level.
             SampleLevel::Exact(level) => {
                 let float = self.scalar_type(frame, level)?.kind == ScalarKind::Float;
                 let level = self.coordinate(frame, level)?;
@@ -228,6 +230,7 @@ impl<'a> CodeBuilder<'a> {
         };
         let reference = depth_ref.map(|handle| self.slots(frame, handle)).transpose()?;
         let reference = reference.map(|slots| slots[0]);
+        // A gather gives one component of four texels, a comparison one number.
         let (action, slots) = match gather {
             Some(component) => {
                 let dst = self.fresh(4)?;

@@ -153,10 +153,10 @@ impl Races {
             let binding = variable.binding.filter(|_| access.contains(StorageAccess::STORE))?;
             Some((binding.group, binding.binding))
         });
-        Self::of(written.collect(), width.lanes())
+        Self::from_written(written.collect(), width.lanes())
     }
 
-    fn of(written: BTreeSet<(u32, u32)>, width: u32) -> Self {
+    fn from_written(written: BTreeSet<(u32, u32)>, width: u32) -> Self {
         Self {
             written,
             width,
@@ -350,7 +350,7 @@ impl Observer for Races {
 
 impl ForkObserver for Races {
     fn fresh(&self) -> Self {
-        Self::of(self.written.clone(), self.width)
+        Self::from_written(self.written.clone(), self.width)
     }
 
     /// Takes over what the one worker of a launch on one thread saw.

@@ -163,13 +163,13 @@ impl Traffic {
     /// Watches a program that runs in subgroups of `width` lanes.
     pub fn new(program: &Program, width: crate::units::Width) -> Self {
         let size: u32 = program.workgroup_size().iter().product();
-        Self::of(
+        Self::from_operations(
             program.blocks().iter().map(|block| block.ops).collect(),
             size.div_ceil(width.lanes()) as usize,
         )
     }
 
-    fn of(operations: Vec<u64>, subgroups: usize) -> Self {
+    fn from_operations(operations: Vec<u64>, subgroups: usize) -> Self {
         Self {
             operations,
             subgroups,
@@ -317,7 +317,7 @@ impl Observer for Traffic {
 
 impl ForkObserver for Traffic {
     fn fresh(&self) -> Self {
-        Self::of(self.operations.clone(), self.subgroups)
+        Self::from_operations(self.operations.clone(), self.subgroups)
     }
 
     fn merge(&mut self, other: Self) {

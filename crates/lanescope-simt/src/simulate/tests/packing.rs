@@ -11,7 +11,7 @@ use super::*;
 const VALUES: [f32; 8] = [0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -7.0, 0.3];
 
 /// Runs an expression for each of eight lanes over `input`, an array of `f32` or `u32`.
-fn each(element: &str, expression: &str, input: &[u32]) -> Vec<u32> {
+fn evaluate_lanes(element: &str, expression: &str, input: &[u32]) -> Vec<u32> {
     let text = format!(
         "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
          @group(0) @binding(1) var<storage, read> input: array<{element}>;
@@ -34,7 +34,7 @@ fn joined(parts: &[i64], bits: u32) -> u32 {
 fn pack(expression: &str, parts: usize, part: impl Fn(f32) -> i64) {
     let input = VALUES.map(f32::to_bits);
     let bits = 32 / u32::try_from(parts).unwrap();
-    for (lane, found) in each("f32", expression, &input).into_iter().enumerate() {
+    for (lane, found) in evaluate_lanes("f32", expression, &input).into_iter().enumerate() {
         let values: Vec<i64> = (0..parts).map(|k| part(VALUES[(lane + k) % 8])).collect();
         assert_eq!(found, joined(&values, bits), "{expression} in lane {lane}");
     }
@@ -65,7 +65,7 @@ fn integers_are_packed() {
         ("u32", "pack4xU8Clamp(vec4(a, b, c, d))", |v| i64::from(v.cast_unsigned().min(255))),
     ];
     for (element, expression, part) in cases {
-        for (lane, found) in each(element, expression, &input).into_iter().enumerate() {
+        for (lane, found) in evaluate_lanes(element, expression, &input).into_iter().enumerate() {
             let parts: Vec<i64> = (0..4).map(|k| part(values[(lane + k) % 8])).collect();
             assert_eq!(found, joined(&parts, 8), "{expression} in lane {lane}");
         }
@@ -117,7 +117,7 @@ fn words_are_unpacked() {
             }
             for (expression, expected) in cases {
                 assert_eq!(
-                    each("u32", &expression, &input)[lane],
+                    evaluate_lanes("u32", &expression, &input)[lane],
                     expected,
                     "{expression} of {word:#x}"
                 );
