@@ -467,8 +467,10 @@ fn times_of_the_library_come_out_again_on_another_machine() {
         };
         let row = first.iter().find(is_same).unwrap_or_else(|| panic!("{again:?}"));
         let change = again.median_ns / row.median_ns - 1.0;
-        // Beside the crates, what takes some microseconds took up to a twentieth more or less of them.
-        let few = row.peer != "cub" && row.median_ns < 12_000.0;
+        // Beside the crates, what takes some microseconds took up to a twentieth more or less of them; so do sorts and
+        // compactions of few elements.
+        let is_new = row.work.starts_with("sort_") || row.work == "compact_half";
+        let few = (row.peer != "cub" && row.median_ns < 12_000.0) || (is_new && row.n == 1 << 16);
         let most = if few { 0.05 } else { 0.02 };
         assert!(change.abs() < most, "{} of {}: {change}", row.work, row.n);
     }
@@ -495,7 +497,7 @@ fn sorts_of_keys_and_compactions_take_no_more_time_than_cubs_on_the_h200() {
     let mut compared = 0;
     for row in rows.iter().filter(|row| row.peer == "cub") {
         let least = match (row.work.as_str(), row.n.ilog2()) {
-            ("sort_keys_u32" | "compact_half", 24..) => 1.0,
+            ("sort_keys_u32", 24..) | ("compact_half", 17..) => 1.0,
             ("sort_keys_u32" | "sort_pairs_u32" | "compact_half", ..24) => 1.15,
             // Slower than CUB's: as it was found, so that it becomes no worse.
             ("sort_pairs_u32", 24..) => 0.83,
