@@ -13,9 +13,9 @@ static BASE: LazyLock<Base> = LazyLock::new(Base::new);
 
 fuzz_target!(|data: &[u8]| {
     let (a, b) = data.split_at(data.len() / 2);
-    let read = |data| store::decode(&BASE.keep_changed(data), Path::new("fuzz.json"));
+    let read = |data| store::decode(&BASE.changed(data), Path::new("fuzz.json"));
     if let (Ok(a), Ok(b)) = (read(a), read(b)) {
-        let comparison = analyze::compare(&a, &b);
+        let comparison = analyze::compare(&a, &b, false);
         let _ = present::comparison(&comparison).to_screen(Some(80));
     }
 });

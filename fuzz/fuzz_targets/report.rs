@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 static BASE: LazyLock<Base> = LazyLock::new(Base::new);
 
 fuzz_target!(|data: &[u8]| {
-    let text = BASE.keep_changed(data);
+    let text = BASE.changed(data);
     let Ok(run) = store::decode(&text, Path::new("fuzz.json")) else { return };
     let page = report::html(std::slice::from_ref(&run), &[]).expect("a page");
     let figures = chart::draw_all(&run).expect("figures");

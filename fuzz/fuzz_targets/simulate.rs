@@ -7,7 +7,7 @@
 
 use lanescope::program::Program;
 use lanescope::simulate::{
-    Compiled, Config, Fma, Memory, Observer, Outcome, Reconvergence, Schedule, Split,
+    Compiled, Config, Fma, ForkObserver, Memory, Observer, Outcome, Reconvergence, Schedule,
 };
 use lanescope::units::Width;
 use lanescope_fuzz::{input, let_panics_unwind, mutate, programs};
@@ -24,7 +24,7 @@ struct Nothing;
 
 impl Observer for Nothing {}
 
-impl Split for Nothing {
+impl ForkObserver for Nothing {
     fn fresh(&self) -> Self {
         Self
     }
