@@ -126,7 +126,7 @@ tags! {
      give others."
 
     OutputMismatch "output_mismatch"
-    "Outputs differ from the CPU reference by more than the tolerance."
+    "Outputs differ by more than the tolerance from the CPU reference, or from what the captured dispatch left."
 
     OutputUnchecked "output_unchecked"
     "The kernel has no CPU reference, so its outputs were not checked."

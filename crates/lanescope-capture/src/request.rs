@@ -3,7 +3,8 @@
 //! Input: words such as `label=blur nth=0,50`. Output: [`CaptureRequest`], which says of a dispatch whether it is
 //! meant. It counts nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The environment variable that asks for a capture.
 pub const VARIABLE: &str = "LANESCOPE_CAPTURE";
@@ -110,6 +111,15 @@ impl CaptureRequest {
     }
 }
 
+/// How many devices of this process capture into a folder so far; one more does from now on.
+pub(crate) fn join(folder: &Path) -> usize {
+    static JOINED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    let mut joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
+    let earlier = joined.iter().filter(|known| known.as_path() == folder).count();
+    joined.push(folder.to_path_buf());
+    earlier
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,5 +138,11 @@ mod tests {
             let message = CaptureRequest::parse(wrong).unwrap_err().to_string();
             assert!(message.contains(&format!("`{wrong}`")), "{message}");
         }
+    }
+
+    #[test]
+    fn devices_of_one_folder_are_told_apart() {
+        let [shared, other] = ["a folder of two devices", "another folder"].map(Path::new);
+        assert_eq!([join(shared), join(other), join(shared)], [0, 0, 1]);
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Session {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     request: CaptureRequest,
+    /// How many devices of the process captured into the same folder before this one.
+    earlier: usize,
     seen: Mutex<Seen>,
 }
 
@@ -148,7 +150,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Session {
     pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue, request: CaptureRequest) -> Self {
-        Self { device, queue, request, seen: Mutex::default() }
+        let earlier = crate::request::join(&request.folder);
+        Self { device, queue, request, earlier, seen: Mutex::default() }
     }
 
     pub(super) fn end_frame(&self) {
@@ -173,7 +176,11 @@ impl Session {
         }
         let mut snapshot = Snapshot::new(pipeline, state, grid.clone());
         let bytes = snapshot.bytes();
-        let name = format!("dispatch_{number:06}_{}", plain(label));
+        let name = match self.earlier {
+            0 => format!("dispatch_{number:06}_{}", plain(label)),
+            // Each device counts its own dispatches.
+            earlier => format!("dispatch_{number:06}_device_{earlier}_{}", plain(label)),
+        };
         let frame_name = format!("frame_{frame:05}");
         if seen.bytes.saturating_add(bytes) > self.request.bytes_max {
             drop(seen);
