@@ -191,9 +191,9 @@ tags! {
 
     DataRace "data_race"
     "Two invocations touch one word on these lines, at least one of them writes it, and there is no \
-     barrier between them and no atomic operation: what comes out differs from device to device and from \
-     run to run. Between workgroups of one dispatch no barrier helps. A strict run of the simulator stops \
-     there."
+     barrier for that memory between them and no atomic operation: what comes out may differ from device to device and \
+     from run to run. A workgroupBarrier orders workgroup memory alone, a storageBarrier storage alone; between workgroups \
+     of one dispatch no barrier helps. A strict run of the simulator stops there."
 
     LoopCutOff "loop_cut_off"
     "More lanes came out of the loop on that line than took a way out of it. Either the driver left it \
