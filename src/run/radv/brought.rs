@@ -4,7 +4,7 @@
 //! two files: [`CODE`], the words of every entry point one behind the other, and [`INDEX`], which says
 //! what compiled them, of which kernel each is and what its compiler states of it. A key is made of the
 //! SPIR-V, so that code of another text is never found: a shader that changes makes its code missing,
-//! not wrong. What there must be is [`wanted`]; what differs is stale, which a test lists. `lab
+//! not wrong. What there must be is [`list_wanted`]; what differs is stale, which a test lists. `lab
 //! embed-code` makes the archive. This module writes no files.
 
 use std::collections::BTreeMap;
