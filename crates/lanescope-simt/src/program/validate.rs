@@ -5,7 +5,6 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use naga::back::pipeline_constants::PipelineConstantError;
 use naga::valid::{
     Capabilities, EntryPointError, ModuleInfo, SubgroupOperationSet, ValidationFlags, Validator,
 };
@@ -33,11 +32,16 @@ pub fn array_length(module: &Module, size: naga::ArraySize) -> Option<u32> {
 ///
 /// [`ProgramError::Validate`] with naga's diagnostic against the original text.
 pub fn validate(module: &Module, text: &Text) -> Result<ModuleInfo, ProgramError> {
-    run_validator(module, text, Capabilities::all())?.map_err(|error| ProgramError::Validate {
+    run_validator(module, text, Capabilities::all())?.map_err(|error| refusal(*error, module, text))
+}
+
+/// The validator's verdict with its diagnostic against the original text.
+pub(super) fn refusal(error: InvalidModule, module: &Module, text: &Text) -> ProgramError {
+    ProgramError::Validate {
         file: text.file().to_owned(),
-        diagnostic: with_place(*error, module, text)
+        diagnostic: with_place(error, module, text)
             .emit_to_string_with_path(text.original(), text.file()),
-    })
+    }
 }
 
 /// Gives an error for which naga names no place the nearest that is known: the entry point, the type.
@@ -63,10 +67,10 @@ fn with_place(error: InvalidModule, module: &Module, text: &Text) -> InvalidModu
 /// The invocations that naga lets a workgroup have in each direction.
 const WORKGROUP_SIZE_MAX: u32 = 0x4000;
 
-/// What naga says of overrides that it cannot put in, with its reasons.
-pub(super) fn reasons(error: &PipelineConstantError) -> String {
+/// What naga says of a module that it refuses, or of overrides that it cannot put in, with its reasons.
+pub(super) fn reasons(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
+    let mut source = error.source();
     while let Some(reason) = source {
         let message = reason.to_string();
         if !text.contains(&message) {

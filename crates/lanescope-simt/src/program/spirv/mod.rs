@@ -28,13 +28,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use naga::Span;
+use naga::valid::{Capabilities, EntryPointError, ValidationError};
 use spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, ImageFormat, Op};
 
 use super::error::ProgramError;
 use super::overrides::{Origin, Override, OverrideKind, Overrides, Special};
 use super::parsed::Parsed;
 use super::source::{OPERATORS_MAX, SourcePart, Text};
-use super::validate::{guard, validate};
+use super::validate::{guard, reasons, refusal, run_validator};
 use crate::binary::{MAGIC, SourceFile, SpirV};
 use crate::units::text::{listed, number};
 use constants::{Unfit, Value};
@@ -155,7 +156,8 @@ fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed
     let Debug { files, names } = debug::take(&mut module);
     let mut shown = Shown::new(file, &files, spirv);
     let types = module.types().map_err(wrong)?;
-    check(&module, &types, &shown)?;
+    check_widths(&module, &types, &shown)?;
+    check(&module, &shown)?;
     let specials = constants::specials(&module, &types, &names);
     let values = constants::freeze(&mut module, &types, given).map_err(|error| match error {
         Unfit::Broken(wrong) => broken(file, wrong),
@@ -164,6 +166,7 @@ fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed
         }
     })?;
     prepare(&mut module, &types, &values);
+    drop_memory_operands(&mut module);
     rewrite::rewrite(&mut module, types, values).map_err(wrong)?;
     let words = module.write();
     let options = naga::front::spv::Options {
@@ -183,11 +186,11 @@ fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed
         // Offsets into the words are places in no text.
         spans::put(&mut parsed, &Places::default());
         let plain = Text::new(file, "");
-        let text = validate(&parsed, &plain).and_then(|_| written::show(&mut parsed, file))?;
-        shown.text = Some(text);
+        judge(&parsed, &plain, &module, &shown)?;
+        shown.text = Some(written::show(&mut parsed, file)?);
     }
-    let text = Arc::new(shown.text.unwrap_or_else(|| Text::new(file, "")));
-    validate(&parsed, &text)?;
+    let text = Arc::new(shown.text.take().unwrap_or_else(|| Text::new(file, "")));
+    judge(&parsed, &text, &module, &shown)?;
     let specials = specials.iter().map(|special| overridable(special, &text)).collect();
     let origin = Origin { file: file.to_owned(), spirv: spirv.clone(), specials };
     Ok(Parsed { text, module: parsed, origin: Some(Arc::new(origin)) })
@@ -295,8 +298,8 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Refuses what naga cannot hold, and what is nested more deeply than its recursion goes.
-fn check(
+/// Refuses numbers of fewer bits than naga holds, with the line that works with them first.
+fn check_widths(
     module: &Instructions,
     types: &BTreeMap<u32, Type>,
     shown: &Shown<'_>,
@@ -310,12 +313,46 @@ fn check(
     // A variable of a function stands on the function's line.
     let works = in_code.clone().filter(|i| i.op != Op::Variable).find(typed);
     let variable = || module.list.iter().filter(|i| i.op == Op::Variable).find(typed);
-    if let Some(found) = works.or_else(variable) {
+    // naga refuses such a type where nothing has it, too.
+    let declared = || module.list.iter().find(|i| i.result().is_some_and(|id| small.contains(&id)));
+    if let Some(found) = works.or_else(variable).or_else(declared) {
         let what = "8-bit numbers, which naga cannot hold (it holds 16, 32 and 64 bits); compile \
                     the shader to unpack them from 32-bit words";
-        let place = found.place.or(in_code.clone().find_map(|i| i.place));
+        let used = || found.result().and_then(|id| first_use(module, id)?.1);
+        let place = found.place.or_else(used).or_else(|| first_place(module));
         return Err(shown.unread(place, what));
     }
+    Ok(())
+}
+
+/// The first line of the code.
+fn first_place(module: &Instructions) -> Option<FilePlace> {
+    module.list.iter().skip_while(|i| i.op != Op::Function).find_map(|i| i.place)
+}
+
+/// Which instruction is the first of the code to take a value or a variable, and its place.
+fn first_use(module: &Instructions, id: u32) -> Option<(usize, Option<FilePlace>)> {
+    let mut in_code = module.list.iter().enumerate().skip_while(|(_, i)| i.op != Op::Function);
+    let (index, found) = in_code.find(|(_, i)| takes(i, id))?;
+    Some((index, found.place))
+}
+
+/// Whether an instruction takes a value or a variable; its other words are numbers and types.
+fn takes(instruction: &words::Instruction, id: u32) -> bool {
+    let (from, to) = match instruction.op {
+        Op::Function | Op::SelectionMerge | Op::LoopMerge | Op::Switch => return false,
+        Op::Variable => (3, usize::MAX),
+        Op::CompositeExtract => (2, 3),
+        Op::CompositeInsert | Op::VectorShuffle => (2, 4),
+        Op::ExtInst => (4, usize::MAX),
+        _ => (if instruction.result().is_some() { 2 } else { 0 }, usize::MAX),
+    };
+    instruction.words.iter().take(to).skip(from).any(|word| *word == id)
+}
+
+/// Refuses what is nested more deeply than naga's recursion goes.
+fn check(module: &Instructions, shown: &Shown<'_>) -> Result<(), ProgramError> {
+    let in_code = module.list.iter().skip_while(|i| i.op != Op::Function);
     let mut depths: BTreeMap<u32, u32> = BTreeMap::new();
     let mut open: Vec<u32> = Vec::new();
     for instruction in in_code {
@@ -362,7 +399,8 @@ fn holding(types: &BTreeMap<u32, Type>, says: impl Fn(&Type) -> bool) -> BTreeSe
         for (id, ty) in types {
             let inner: &[u32] = match ty {
                 Type::Vector { base, .. } | Type::Matrix { base, .. } => &[*base],
-                Type::Array { base, .. } | Type::Pointer { base, .. } => &[*base],
+                Type::Array { base, .. } | Type::RuntimeArray { base } => &[*base],
+                Type::Pointer { base, .. } => &[*base],
                 Type::Struct(members) => members,
                 _ => &[],
             };
@@ -451,6 +489,17 @@ fn prepare(module: &mut Instructions, types: &BTreeMap<u32, Type>, values: &BTre
     });
 }
 
+/// Takes out how loads and stores access memory: naga's front end takes a word of it at most, and looks at none.
+fn drop_memory_operands(module: &mut Instructions) {
+    for instruction in &mut module.list {
+        match instruction.op {
+            Op::Load => instruction.words.truncate(3),
+            Op::Store => instruction.words.truncate(2),
+            _ => {}
+        }
+    }
+}
+
 /// An image that is stored to, in `OpTypeImage`.
 const STORAGE_IMAGE: u32 = 2;
 
@@ -491,6 +540,14 @@ fn refuse(
             let found = module.list.iter().find(|i| i.op == Op::Variable && i.word(2) == *class);
             (found, format!("a variable of the storage class {name}, which naga does not read"))
         }
+        Error::InvalidOperandCount(op, count) => {
+            let alike = |i: &&words::Instruction| {
+                i.op as u32 == *op as u32 && i.words.len() + 1 == usize::from(*count)
+            };
+            let words = count.saturating_sub(1);
+            let what = format!("Op{op:?} with {words} operands, which naga does not read");
+            (module.list.iter().find(alike), what)
+        }
         other => {
             let id = match other {
                 Error::InvalidId(id) | Error::InvalidTypeWidth(id) => Some(*id),
@@ -500,8 +557,80 @@ fn refuse(
             (found, format!("SPIR-V that naga refuses: {other}"))
         }
     };
-    let in_code = || module.list.iter().skip_while(|i| i.op != Op::Function).find_map(|i| i.place);
-    shown.unread(found.and_then(|i| i.place).or_else(in_code), &what)
+    let place = found.and_then(|i| i.place).or_else(|| first_place(module));
+    shown.unread(place, &what)
+}
+
+/// naga's verdict on the module that it made. Where it names no place, the refusal has the line that takes what
+/// is refused, else the first of the code.
+fn judge(
+    parsed: &naga::Module,
+    text: &Text,
+    module: &Instructions,
+    shown: &Shown<'_>,
+) -> Result<(), ProgramError> {
+    let Err(error) = run_validator(parsed, text, Capabilities::all())? else { return Ok(()) };
+    if error.spans().next().is_some() {
+        return Err(refusal(*error, parsed, text));
+    }
+    let (place, what) = match error.as_inner() {
+        ValidationError::EntryPoint {
+            source: EntryPointError::BindingCollision(second), ..
+        } => shared_binding(parsed, *second, module),
+        ValidationError::ConstExpression { .. } => unbounded_constant(module),
+        _ => None,
+    }
+    .unwrap_or_else(|| (None, format!("SPIR-V that naga refuses: {}", reasons(error.as_inner()))));
+    Err(shown.unread(place.or_else(|| first_place(module)), &what))
+}
+
+/// Variables at one binding: where the second of them is used first, and what they are.
+fn shared_binding(
+    parsed: &naga::Module,
+    variable: naga::Handle<naga::GlobalVariable>,
+    module: &Instructions,
+) -> Option<(Option<FilePlace>, String)> {
+    let binding = parsed.global_variables[variable].binding?;
+    let alike = parsed.global_variables.iter().filter(|(_, v)| v.binding == Some(binding));
+    let names: Vec<&str> = alike.filter_map(|(_, v)| v.name.as_deref()).collect();
+    let decorated = |which: Decoration, number: u32| -> BTreeSet<u32> {
+        let words = [which as u32, number];
+        let all = module.list.iter().filter(|i| i.op == Op::Decorate);
+        all.filter(|i| i.words.get(1..) == Some(&words)).map(|i| i.word(0)).collect()
+    };
+    let set = decorated(Decoration::DescriptorSet, binding.group);
+    let bound = decorated(Decoration::Binding, binding.binding);
+    let uses: BTreeMap<usize, Option<FilePlace>> =
+        set.intersection(&bound).filter_map(|id| first_use(module, *id)).collect();
+    let what = format!(
+        "variables that share set {} and binding {} ({}), of which naga takes one alone; compile the \
+         shader with one of them",
+        binding.group,
+        binding.binding,
+        listed(&names)
+    );
+    Some((uses.into_values().nth(1).flatten(), what))
+}
+
+/// A constant that is infinite or no number: where it is used, and what it is.
+fn unbounded_constant(module: &Instructions) -> Option<(Option<FilePlace>, String)> {
+    let floats = module.list.iter().filter(|i| i.op == Op::TypeFloat);
+    let widths: BTreeMap<u32, u32> = floats.map(|i| (i.word(0), i.word(1))).collect();
+    let unbounded = |i: &&words::Instruction| {
+        let exponent: u32 = match widths.get(&i.word(0)) {
+            Some(16) => 0x7c00,
+            Some(32) => 0x7f80_0000,
+            Some(64) => 0x7ff0_0000,
+            _ => return false,
+        };
+        i.op == Op::Constant && i.words.last().is_some_and(|high| high & exponent == exponent)
+    };
+    let found: Vec<u32> =
+        module.list.iter().filter(unbounded).filter_map(words::Instruction::result).collect();
+    let place = found.iter().find_map(|id| first_use(module, *id)?.1);
+    let what = "a constant that is infinite or no number, which naga cannot hold; take a finite \
+                number in its place";
+    (!found.is_empty()).then(|| (place, what.to_owned()))
 }
 
 /// Other stages than compute were taken out of the entry points; what is left of them is unreachable.

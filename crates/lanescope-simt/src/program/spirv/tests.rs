@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::{ProptestConfig, any, prop, proptest};
+use spirv::{Decoration, Op, StorageClass};
 
 use super::read_spirv;
+use super::words::{Instruction, Instructions};
 use crate::binary::SpirV;
 use crate::program::{Overrides, Parsed, Program, ProgramError};
 
@@ -137,6 +139,101 @@ fn what_naga_cannot_hold_is_named_with_its_line() {
     assert!(error.contains("cut off in the instruction at word"), "{error}");
     let error = parse(&MODULES[0][..MODULES[0].len() - 3]).unwrap_err().to_string();
     assert!(error.contains("no whole number of words"), "{error}");
+}
+
+/// A module in which something is changed.
+fn changed(bytes: &[u8], change: impl FnOnce(&mut Instructions)) -> Vec<u8> {
+    let (chunks, _) = bytes.as_chunks::<4>();
+    let words: Vec<u32> = chunks.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let mut module = Instructions::read(&words).unwrap();
+    change(&mut module);
+    module.write().iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Puts types and variables before the first line that is said, which is that of the first function.
+fn declare(module: &mut Instructions, declared: Vec<Instruction>) {
+    let at = module.list.iter().position(|i| i.op == Op::Line).unwrap();
+    module.list.splice(at..at, declared);
+}
+
+/// Holds that a module made from a shader is refused on the line on which a part of its text stands.
+fn assert_refused(changed: &[u8], from: &[u8], part: &str, what: &str) {
+    let program = program(from, &[]).unwrap();
+    let (file, line) = (program.text().file(), line_of(&program, part));
+    let error = parse(changed).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{file}:{line}: lanescope cannot take {what}")), "{error}");
+}
+
+#[test]
+fn how_loads_and_stores_access_memory_changes_nothing() {
+    // MakePointerVisible or MakePointerAvailable, and NonPrivatePointer; then a scope.
+    let modern = changed(REWRITTEN, |module| {
+        for instruction in &mut module.list {
+            match instruction.op {
+                Op::Load => instruction.words.extend([0x30, 1]),
+                Op::Store => instruction.words.extend([0x28, 1]),
+                _ => {}
+            }
+        }
+    });
+    assert_ne!(modern, REWRITTEN);
+    let blocks = |bytes: &[u8]| -> Vec<String> {
+        let program = program(bytes, &[]).unwrap();
+        program.blocks().iter().map(|block| format!("{} {:?}", block.ops, block.lines)).collect()
+    };
+    assert_eq!(blocks(&modern), blocks(REWRITTEN));
+}
+
+#[test]
+fn bytes_that_no_code_reads_are_refused_with_the_line_that_takes_their_buffer() {
+    let unused = changed(MODULES[0], |module| {
+        let narrow = module.fresh().unwrap();
+        declare(module, vec![Instruction::new(Op::TypeInt, vec![narrow, 8, 0])]);
+    });
+    assert_refused(&unused, MODULES[0], "void main", "8-bit numbers");
+    let counted = changed(MODULES[0], |module| {
+        let [narrow, array, block, pointer, variable, length] =
+            std::array::from_fn(|_| module.fresh().unwrap());
+        let class = StorageClass::StorageBuffer as u32;
+        let declared = vec![
+            Instruction::new(Op::TypeInt, vec![narrow, 8, 0]),
+            Instruction::new(Op::TypeRuntimeArray, vec![array, narrow]),
+            Instruction::new(Op::TypeStruct, vec![block, array]),
+            Instruction::new(Op::TypePointer, vec![pointer, class, block]),
+            Instruction::new(Op::Variable, vec![pointer, variable, class]),
+        ];
+        declare(module, declared);
+        let int = module.list.iter().find(|i| i.op == Op::TypeInt && i.words[1..] == [32, 0]);
+        let words = vec![int.unwrap().words[0], length, variable, 0];
+        let store = module.list.iter().position(|i| i.op == Op::Store).unwrap();
+        module.list.insert(store, Instruction::new(Op::ArrayLength, words));
+    });
+    assert_refused(&counted, MODULES[0], "uint index =", "8-bit numbers");
+}
+
+#[test]
+fn what_naga_refuses_without_a_place_has_the_line_that_takes_it() {
+    let shared = changed(MODULES[0], |module| {
+        for instruction in module.list.iter_mut().filter(|i| i.op == Op::Decorate) {
+            if instruction.words[1] == Decoration::Binding as u32 {
+                instruction.words[2] = 0;
+            }
+        }
+    });
+    let what = "variables that share set 0 and binding 0 (";
+    assert_refused(&shared, MODULES[0], "result.sums[index] = work", what);
+    let infinite = changed(REWRITTEN, |module| {
+        let quarter =
+            |i: &&mut Instruction| i.op == Op::Constant && i.words[2..] == [0.25_f32.to_bits()];
+        module.list.iter_mut().find(quarter).unwrap().words[2] = f32::INFINITY.to_bits();
+    });
+    assert_refused(&infinite, REWRITTEN, "modf(", "a constant that is infinite or no number");
+    let longer = changed(REWRITTEN, |module| {
+        let ballot = module.list.iter_mut().find(|i| i.op == Op::GroupNonUniformBallot);
+        ballot.unwrap().words.push(1);
+    });
+    let what = "OpGroupNonUniformBallot with 5 operands";
+    assert_refused(&longer, REWRITTEN, "uvec4 odd = subgroupBallot", what);
 }
 
 #[test]

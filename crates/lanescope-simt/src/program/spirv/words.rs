@@ -86,6 +86,11 @@ pub(super) enum Type {
         /// The constant.
         length: u32,
     },
+    /// Elements, as many as the buffer has.
+    RuntimeArray {
+        /// The element's type.
+        base: u32,
+    },
     /// Members.
     Struct(Vec<u32>),
     /// A pointer.
@@ -330,7 +335,8 @@ impl Instructions {
                     (Type::Struct(members.clone()), members)
                 }
                 Op::TypePointer => (Type::Pointer { class: word(1), base: word(2) }, vec![]),
-                Op::TypeRuntimeArray | Op::TypeSampledImage => (Type::Other, vec![word(1)]),
+                Op::TypeRuntimeArray => (Type::RuntimeArray { base: word(1) }, vec![word(1)]),
+                Op::TypeSampledImage => (Type::Other, vec![word(1)]),
                 _ => (Type::Other, vec![]),
             };
             let depth = inner.iter().map(|id| depths.get(id).copied()).collect::<Option<Vec<_>>>();
