@@ -156,7 +156,9 @@ fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed
     let Debug { files, names } = debug::take(&mut module);
     let mut shown = Shown::new(file, &files, spirv);
     let types = module.types().map_err(wrong)?;
-    check_widths(&module, &types, &shown)?;
+    let small = holding(&types, is_small);
+    drop_small(&mut module, &small);
+    check_widths(&module, &small, &shown)?;
     check(&module, &shown)?;
     let specials = constants::specials(&module, &types, &names);
     let values = constants::freeze(&mut module, &types, given).map_err(|error| match error {
@@ -298,22 +300,46 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// Whether a type is a number of fewer bits than naga holds.
+fn is_small(ty: &Type) -> bool {
+    matches!(ty, Type::Int { width, .. } | Type::Float { width } if *width < BITS_MIN)
+}
+
+/// Takes out buffers of numbers of fewer bits than naga holds, and their types, where nothing has to do with any.
+fn drop_small(module: &mut Instructions, small: &BTreeSet<u32>) {
+    let typed = |i: &words::Instruction| i.result_type().is_some_and(|ty| small.contains(&ty));
+    let first = module.list.iter().position(|i| i.op == Op::Function);
+    let (declared, code) = module.list.split_at(first.unwrap_or(module.list.len()));
+    let buffers = declared.iter().filter(|i| i.op == Op::Variable && typed(i));
+    let mut gone: BTreeSet<u32> = buffers.filter_map(words::Instruction::result).collect();
+    let constant = declared.iter().any(|i| i.op != Op::Variable && typed(i));
+    if constant || code.iter().any(|i| typed(i) || gone.iter().any(|id| i.takes(*id))) {
+        return;
+    }
+    gone.extend(small);
+    module.list.retain(|i| match i.op {
+        Op::Decorate | Op::MemberDecorate => !gone.contains(&i.word(0)),
+        _ => i.result().is_none_or(|id| !gone.contains(&id)),
+    });
+    for entry in module.list.iter_mut().filter(|i| i.op == Op::EntryPoint) {
+        let (_, from) = entry.text(2);
+        let interface = entry.words.split_off(from.min(entry.words.len()));
+        entry.words.extend(interface.into_iter().filter(|id| !gone.contains(id)));
+    }
+}
+
 /// Refuses numbers of fewer bits than naga holds, with the line that works with them first.
 fn check_widths(
     module: &Instructions,
-    types: &BTreeMap<u32, Type>,
+    small: &BTreeSet<u32>,
     shown: &Shown<'_>,
 ) -> Result<(), ProgramError> {
-    let small: BTreeSet<u32> = holding(
-        types,
-        |ty| matches!(ty, Type::Int { width, .. } | Type::Float { width } if *width < BITS_MIN),
-    );
     let in_code = module.list.iter().skip_while(|i| i.op != Op::Function);
     let typed = |i: &&words::Instruction| i.result_type().is_some_and(|ty| small.contains(&ty));
     // A variable of a function stands on the function's line.
     let works = in_code.clone().filter(|i| i.op != Op::Variable).find(typed);
     let variable = || module.list.iter().filter(|i| i.op == Op::Variable).find(typed);
-    // naga refuses such a type where nothing has it, too.
+    // What takes a constant of such a type makes another of it.
     let declared = || module.list.iter().find(|i| i.result().is_some_and(|id| small.contains(&id)));
     if let Some(found) = works.or_else(variable).or_else(declared) {
         let what = "8-bit numbers, which naga cannot hold (it holds 16, 32 and 64 bits); compile \
@@ -333,21 +359,8 @@ fn first_place(module: &Instructions) -> Option<FilePlace> {
 /// Which instruction is the first of the code to take a value or a variable, and its place.
 fn first_use(module: &Instructions, id: u32) -> Option<(usize, Option<FilePlace>)> {
     let mut in_code = module.list.iter().enumerate().skip_while(|(_, i)| i.op != Op::Function);
-    let (index, found) = in_code.find(|(_, i)| takes(i, id))?;
+    let (index, found) = in_code.find(|(_, i)| i.takes(id))?;
     Some((index, found.place))
-}
-
-/// Whether an instruction takes a value or a variable; its other words are numbers and types.
-fn takes(instruction: &words::Instruction, id: u32) -> bool {
-    let (from, to) = match instruction.op {
-        Op::Function | Op::SelectionMerge | Op::LoopMerge | Op::Switch => return false,
-        Op::Variable => (3, usize::MAX),
-        Op::CompositeExtract => (2, 3),
-        Op::CompositeInsert | Op::VectorShuffle => (2, 4),
-        Op::ExtInst => (4, usize::MAX),
-        _ => (if instruction.result().is_some() { 2 } else { 0 }, usize::MAX),
-    };
-    instruction.words.iter().take(to).skip(from).any(|word| *word == id)
 }
 
 /// Refuses what is nested more deeply than naga's recursion goes.

@@ -137,6 +137,19 @@ impl Instruction {
             .flatten()
     }
 
+    /// Whether it takes a value or a variable; its other words are numbers and types.
+    pub(super) fn takes(&self, id: u32) -> bool {
+        let (from, to) = match self.op {
+            Op::Function | Op::SelectionMerge | Op::LoopMerge | Op::Switch => return false,
+            Op::Variable => (3, usize::MAX),
+            Op::CompositeExtract => (2, 3),
+            Op::CompositeInsert | Op::VectorShuffle => (2, 4),
+            Op::ExtInst => (4, usize::MAX),
+            _ => (if self.result().is_some() { 2 } else { 0 }, usize::MAX),
+        };
+        self.words.iter().take(to).skip(from).any(|word| *word == id)
+    }
+
     /// The literal text that starts at a word, and the word behind it.
     pub(super) fn text(&self, from: usize) -> (String, usize) {
         let mut bytes = Vec::new();
