@@ -101,7 +101,10 @@ fn large() {
 
 /// How many times as long two sizes take together as the two of half as much, at most, each beyond the least size: four
 /// times and more where time grows with the square, some two where it grows with the size.
-const GROWTH_MAX: f64 = 3.2;
+const GROWTH_MAX: f64 = 3.6;
+
+/// How often a kind is measured and judged, at most.
+const TRIES: usize = 5;
 
 /// The seconds from which on a kind is judged, and those from which on it is not doubled again.
 const JUDGED_FROM_S: f64 = 0.3;
@@ -149,19 +152,30 @@ fn judge(
     run: &dyn Fn(&TempDir, usize) -> [f64; 2],
 ) -> usize {
     let mut seconds: Vec<f64> = Vec::new();
+    let measure = |size| {
+        let [whole, aside] = run(&TempDir::new().unwrap(), size);
+        (whole, whole - aside)
+    };
     let (mut size, mut is_enough) = (least, false);
     while size <= largest && !(is_enough && seconds.len() >= SIZES_MIN) {
-        let [whole, aside] = run(&TempDir::new().unwrap(), size);
-        seconds.push(whole - aside);
+        let (whole, judged) = measure(size);
+        seconds.push(judged);
         (size, is_enough) = (2 * size, whole >= ENOUGH_S);
     }
-    let [first, .., a, b, c] = seconds[..] else { return 0 };
-    if c < JUDGED_FROM_S {
-        return 0;
+    // What else the machine does adds time: the least of several tries is nearest to the work.
+    for _ in 1..TRIES {
+        let [first, .., a, b, c] = seconds[..] else { return 0 };
+        if c < JUDGED_FROM_S {
+            return 0;
+        }
+        if (b + c - 2.0 * first) / (a + b - 2.0 * first).max(0.01) < GROWTH_MAX {
+            return 1;
+        }
+        for (doubled, least_s) in seconds.iter_mut().enumerate() {
+            *least_s = least_s.min(measure(least << doubled).1);
+        }
     }
-    let growth = (b + c - 2.0 * first) / (a + b - 2.0 * first).max(0.01);
-    assert!(growth < GROWTH_MAX, "{name}: {seconds:.2?} s, each for twice the size before");
-    1
+    panic!("{name}: {seconds:.2?} s, each for twice the size before");
 }
 
 /// The seconds that a processor works for naga's front end to read a shader once, on a stack of the program's size. It
