@@ -31,6 +31,11 @@ const REPEATS_MAX: u32 = 4096;
 /// The longest that finding a launch's repeats may take where the budget is spent already.
 const CALIBRATION_MIN: Duration = Duration::from_millis(500);
 
+/// How many times longer than what its timestamps tell a sample of one launch may take until the launch is
+/// sampled twice over, whatever time is left: only more of the same work tells a wrong timer from what lies
+/// beside the work.
+const TOLD_FAR_LESS: f64 = 100.0;
+
 /// Samples that run backwards, or that the machine's clock does not allow, after which no more repeats are
 /// tried: one alone may be an accident.
 const SENSELESS_MAX: u32 = 3;
@@ -308,9 +313,13 @@ impl SampledLaunch {
             };
             let possible = taken.possibility == Possibility::Possible;
             let enough = possible && timer.duration_ns(taken.ticks) >= until.wanted_ns;
+            let took = start.elapsed().saturating_sub(before);
+            let unclear = self.repeats == 1
+                && possible
+                && took.as_secs_f64() * 1e9 > TOLD_FAR_LESS * timer.duration_ns(taken.ticks);
             // Twice the repeats take twice as long again.
-            let next = start.elapsed() + 2 * start.elapsed().saturating_sub(before);
-            if enough || !until.repeatable || self.repeats >= REPEATS_MAX || next > until.left {
+            let late = start.elapsed() + 2 * took > until.left && !unclear;
+            if enough || !until.repeatable || self.repeats >= REPEATS_MAX || late {
                 return;
             }
             if !possible || timer.state(taken) == SampleState::Negative {
@@ -561,6 +570,26 @@ mod tests {
         });
         assert!(matches!(times[0], Ok(Sampled::Timed { .. })));
         assert!(most <= 32, "{most} repeats of 10 ms each");
+    }
+
+    #[test]
+    fn a_sample_that_tells_far_less_than_it_takes_is_taken_twice_over_whatever_time_is_left() {
+        let limits = TimeOptions { budget: Duration::ZERO, ..options(2) };
+        let sampled = |told_ns, possibility| {
+            let mut first = true;
+            let times = sample_all(TIMER, &[true], &limits, |_, repeats| {
+                if std::mem::take(&mut first) {
+                    std::thread::sleep(CALIBRATION_MIN);
+                }
+                let ticks = Ticks { begin: 1000, end: 1000 + told_ns * u64::from(repeats) };
+                let possibility = if repeats == 1 { Possible } else { possibility };
+                Ok(TakenSample { ticks, possibility })
+            });
+            times[0].clone()
+        };
+        assert_eq!(sampled(12_345, TooShort), Ok(Sampled::Contradicted));
+        assert_eq!(timed(&sampled(300_000, Possible)).dispatches_per_sample, 2);
+        assert_eq!(timed(&sampled(20_000_000, Possible)).dispatches_per_sample, 1);
     }
 
     #[test]
