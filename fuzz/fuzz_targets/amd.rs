@@ -40,6 +40,7 @@ fuzz_target!(|data: &[u8]| {
         immediates: &[],
         steps_max: 2_000,
         all_steps_max: u64::MAX,
+        threads: Some(1),
     };
     if let Ok(outcome) = run(&code, &launch, &mut memory) {
         for counts in &outcome.counts {

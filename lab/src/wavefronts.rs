@@ -156,7 +156,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     for wave in arguments.wave.map_or(vec![32, 64], |wave| vec![wave]) {
         let place = format!("{}/{wave}", arguments.family);
         let place = RadvPlace::parse(&place).map_err(|why| anyhow::anyhow!("{why:?}"))?;
-        runners.push(RadvRunner::open(place)?.steps_max(STEPS_OF_WAVE_MAX));
+        let runner = RadvRunner::open(place)?.steps_max(STEPS_OF_WAVE_MAX);
+        // The CPU seconds that the speed is taken by are this thread's.
+        runners.push(if arguments.task == Task::Speed { runner.threads(1) } else { runner });
     }
     if arguments.task == Task::Code {
         return write_code(&runners);

@@ -34,6 +34,8 @@ pub struct RadvRunner {
     source: CodeSource,
     steps_max: u64,
     operations_max: u64,
+    /// Threads that a dispatch may use; nothing means all of the pool.
+    threads: Option<usize>,
     /// What the launch that was counted last came to: whoever asks for its code asks next.
     last: Mutex<Option<(Launch, Arc<Ran>)>>,
 }
@@ -110,6 +112,7 @@ impl RadvRunner {
             source,
             steps_max: simulator::STEPS_MAX,
             operations_max: simulator::OPERATIONS_MAX,
+            threads: None,
             last: Mutex::new(None),
         }
     }
@@ -126,6 +129,12 @@ impl RadvRunner {
     #[must_use]
     pub fn operations_max(self, operations_max: u64) -> Self {
         Self { operations_max, ..self }
+    }
+
+    /// The same, with so many threads at most for a dispatch. They change how long it takes and nothing else.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: Some(threads), ..self }
     }
 
     /// The family and the wave size.
@@ -208,8 +217,8 @@ impl RadvRunner {
             }
         };
         let bindings = bindings(program)?;
-        let outcome =
-            run(launch, (&compiled.code, &bindings), workgroups, (buffers, limits), after)?;
+        let code = (&compiled.code, bindings.as_slice());
+        let outcome = run(launch, code, workgroups, (buffers, limits), self.threads, after)?;
         let entry_point = dispatch.entry_point.clone();
         Ok(Executed { entry_point, workgroups, compiled, outcome })
     }
@@ -410,7 +419,7 @@ impl RadvRunner {
         for (word, kind) in KINDS {
             let mut total = Counts::default();
             for dispatch in &worked {
-                add(&mut total, &dispatch.outcome.total(&dispatch.compiled.code, kind));
+                total += &dispatch.outcome.total(&dispatch.compiled.code, kind);
             }
             for (name, value, meaning) in figures(kind, &total) {
                 counters.push(counter(&format!("{word}_{name}"), value, meaning, &source));
@@ -468,15 +477,6 @@ fn counter(name: &str, value: u64, meaning: &str, source: &str) -> Counter {
     }
 }
 
-fn add(total: &mut Counts, more: &Counts) {
-    total.executions += more.executions;
-    total.lanes += more.lanes;
-    total.passes_min += more.passes_min;
-    total.passes_max += more.passes_max;
-    total.accesses.conflicts += more.accesses.conflicts;
-    total.accesses.outside += more.accesses.outside;
-}
-
 /// A launch's buffers with their first contents.
 fn contents(launch: &Launch) -> BTreeMap<String, Vec<u8>> {
     let made = |buffer: &crate::kernel::Buffer| (buffer.name.clone(), launch.contents(buffer));
@@ -489,6 +489,7 @@ fn run(
     (code, bindings): (&amd::Code, &[Binding]),
     workgroups: [u32; 3],
     (buffers, (steps_max, all_steps_max)): (&mut BTreeMap<String, Vec<u8>>, (u64, u64)),
+    threads: Option<usize>,
     after: Option<&mut Disturb<'_>>,
 ) -> Result<Outcome, RunError> {
     let mut memory = AmdMemory::new();
@@ -512,6 +513,7 @@ fn run(
         immediates: &launch.immediates,
         steps_max,
         all_steps_max,
+        threads,
     };
     let outcome = match after {
         None => amd::run(code, &launched, &mut memory),

@@ -4,9 +4,8 @@
 //! [`Code`], which [`super::dispatch`] executes. What cannot be executed is refused here, before
 //! anything runs, wherever the instruction alone shows it.
 
-use super::decode::{DecodeError, decode};
+use super::decode::{DecodeError, Instruction, decode};
 use super::fields::{Format, OperandSource, VCC};
-use super::instruction::Instruction;
 use super::opcodes::{Control, OpcodeAction};
 
 /// What a scalar register, or several in a row, hold when a wave begins.
@@ -75,6 +74,45 @@ pub struct Code {
     offsets: Vec<u32>,
     /// Where a branch goes on, by instruction; its own index elsewhere.
     targets: Vec<u32>,
+}
+
+/// What an instruction is, for counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IssueKind {
+    /// Vector arithmetic.
+    Valu,
+    /// Scalar arithmetic.
+    Salu,
+    /// Scalar memory.
+    Smem,
+    /// Buffer memory.
+    Vmem,
+    /// The local data share, and moves between lanes that run through it.
+    Lds,
+    /// Branches and the end of the program.
+    Branch,
+    /// Waiting for memory or for other waves, and hints.
+    Wait,
+}
+
+impl IssueKind {
+    /// What an instruction is.
+    pub fn from_instruction(instruction: &Instruction) -> Self {
+        match instruction.row.run {
+            OpcodeAction::Control(Control::Hint | Control::Wait | Control::Barrier) => Self::Wait,
+            OpcodeAction::Control(_) => Self::Branch,
+            _ => match instruction.format {
+                Format::Sop2 | Format::Sopk | Format::Sop1 | Format::Sopc => Self::Salu,
+                Format::Sopp => Self::Branch,
+                Format::Smem => Self::Smem,
+                Format::Ds => Self::Lds,
+                Format::Mubuf => Self::Vmem,
+                Format::Vop2 | Format::Vop1 | Format::Vopc | Format::Vop3 | Format::Vop3p => {
+                    Self::Valu
+                }
+            },
+        }
+    }
 }
 
 /// Why code is not executed.

@@ -11,6 +11,21 @@
 //! launch gives the same bytes. Where what a workgroup does depends on what another wrote in the
 //! same dispatch, the counts are this schedule's.
 //!
+//! # Threads
+//!
+//! Once there is enough to do, the workgroups that are left are executed side by side, each alone and
+//! to its end, on views of the memory ([`super::memory`]). Where none met, each did what it does in
+//! the schedule, so that the views are merged and the counts added up: memory and counts are the
+//! schedule's, however many threads there were and whoever was first. Where two met, one failed,
+//! or they executed more than they may, the views are thrown away, and the schedule goes on from
+//! where it stood, on one thread: so do workgroups that hand values on, by atomics that return
+//! them or by a flag that another waits for. Whatever an error says is the schedule's, too. Workgroups
+//! with one and the same reduction, as histograms have it, do not meet. It is tried once a dispatch.
+//!
+//! Workgroups are not taken one after another, each on what those before it left, since the
+//! schedule is none: up to [`RESIDENT`] of them take turns, and which write comes last follows from
+//! how long others take.
+//!
 //! # What is counted
 //!
 //! `lanes` are the bits of EXEC at each execution. A wave of 64 gives its vector instructions to
@@ -18,11 +33,15 @@
 //! least passes assume that it always does, the most that it never does. What writes scalar
 //! registers is never skipped; what reads or writes one lane is one pass.
 
-use super::code::{Code, Start};
+use std::ops::{AddAssign, Range};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::code::{Code, IssueKind, Start};
+use super::decode::Instruction;
 use super::fields::Format;
-use super::instruction::Instruction;
+use super::memory::{AmdMemory, DESCRIPTORS_HIGH, GROUPS_MAX, GlobalMemory, Touched, View};
 use super::opcodes::{Control, OpcodeAction};
-use super::reach::{AmdMemory, DESCRIPTORS_HIGH, Fault, Reach, Tally};
+use super::reach::{Fault, Reach, Tally};
 use super::wave::Wave;
 
 /// Workgroups that are on the machine at once.
@@ -35,6 +54,27 @@ pub const TURN: u64 = 4_000;
 /// that code which relies on zeros must not find them.
 const LOCAL_AT_START: u8 = 0xa5;
 
+/// When workgroups are executed side by side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worth {
+    /// Instructions that all waves have executed in turn before.
+    pub(super) executed: u64,
+    /// Instructions that are left, where workgroups go on as they began.
+    pub(super) left: u64,
+}
+
+/// A thread takes some 10 µs to begin, in which it could execute a few hundred instructions.
+const WORTH: Worth = Worth { executed: 20_000, left: 200_000 };
+
+/// Bytes of views at most, all threads together: 1 GiB. Where more could be needed fewer threads run.
+const VIEW_BYTES_MAX: u64 = 1 << 30;
+
+/// Workgroups that a thread takes at once, at most.
+const CHUNK_MAX: u64 = 64;
+
+/// Instructions of a wave that may be waiting for what no other workgroup shows it.
+const PATIENCE: u64 = 250_000;
+
 /// When a planted fault is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
@@ -42,45 +82,6 @@ pub enum Moment {
     Before,
     /// Behind it.
     After,
-}
-
-/// What an instruction is, for counting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum IssueKind {
-    /// Vector arithmetic.
-    Valu,
-    /// Scalar arithmetic.
-    Salu,
-    /// Scalar memory.
-    Smem,
-    /// Buffer memory.
-    Vmem,
-    /// The local data share, and moves between lanes that run through it.
-    Lds,
-    /// Branches and the end of the program.
-    Branch,
-    /// Waiting for memory or for other waves, and hints.
-    Wait,
-}
-
-impl IssueKind {
-    /// What an instruction is.
-    pub fn from_instruction(instruction: &Instruction) -> Self {
-        match instruction.row.run {
-            OpcodeAction::Control(Control::Hint | Control::Wait | Control::Barrier) => Self::Wait,
-            OpcodeAction::Control(_) => Self::Branch,
-            _ => match instruction.format {
-                Format::Sop2 | Format::Sopk | Format::Sop1 | Format::Sopc => Self::Salu,
-                Format::Sopp => Self::Branch,
-                Format::Smem => Self::Smem,
-                Format::Ds => Self::Lds,
-                Format::Mubuf => Self::Vmem,
-                Format::Vop2 | Format::Vop1 | Format::Vopc | Format::Vop3 | Format::Vop3p => {
-                    Self::Valu
-                }
-            },
-        }
-    }
 }
 
 /// What one instruction came to.
@@ -98,6 +99,17 @@ pub struct Counts {
     pub accesses: Tally,
 }
 
+impl AddAssign<&Self> for Counts {
+    fn add_assign(&mut self, more: &Self) {
+        self.executions += more.executions;
+        self.lanes += more.lanes;
+        self.passes_min += more.passes_min;
+        self.passes_max += more.passes_max;
+        self.accesses.conflicts += more.accesses.conflicts;
+        self.accesses.outside += more.accesses.outside;
+    }
+}
+
 /// What a dispatch came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -113,12 +125,7 @@ impl Outcome {
         let mut total = Counts::default();
         for (instruction, counts) in code.instructions().iter().zip(&self.counts) {
             if IssueKind::from_instruction(instruction) == kind {
-                total.executions += counts.executions;
-                total.lanes += counts.lanes;
-                total.passes_min += counts.passes_min;
-                total.passes_max += counts.passes_max;
-                total.accesses.conflicts += counts.accesses.conflicts;
-                total.accesses.outside += counts.accesses.outside;
+                total += counts;
             }
         }
         total
@@ -143,6 +150,9 @@ pub struct WaveLaunch<'a> {
     pub steps_max: u64,
     /// The most instructions that all waves together may execute.
     pub all_steps_max: u64,
+    /// Threads at most; nothing means as many as rayon's global pool has. They change how long a
+    /// dispatch takes and nothing else.
+    pub threads: Option<usize>,
 }
 
 /// Why a dispatch ended early.
@@ -189,7 +199,19 @@ enum State {
     Ended,
 }
 
+/// Whether workgroups were executed side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ahead {
+    /// They were not: there was too little work, or one thread.
+    Untried,
+    /// They were, and what they did is what came of the dispatch.
+    Merged,
+    /// They were, and what they did was thrown away.
+    Discarded,
+}
+
 /// A workgroup on the machine.
+#[derive(Clone, Debug)]
 struct Group {
     place: [u32; 3],
     local: Vec<u8>,
@@ -206,11 +228,31 @@ pub fn run(
     launch: &WaveLaunch<'_>,
     memory: &mut AmdMemory,
 ) -> Result<Outcome, DispatchError> {
-    run_disturbed(code, launch, memory, |_, _, _| {})
+    run_worth(code, launch, memory, WORTH).0
 }
 
-/// As [`run`]; `hook` is called before and after each arithmetic instruction and each access, and may
-/// change the wave's registers: what tests plant faults with.
+/// As [`run`], side by side from where `worth` says; and whether that was done.
+pub(super) fn run_worth(
+    code: &Code,
+    launch: &WaveLaunch<'_>,
+    memory: &mut AmdMemory,
+    worth: Worth,
+) -> (Result<Outcome, DispatchError>, Ahead) {
+    let mut progress = Progress::new(code, launch);
+    let mut machine = Machine::new(code, launch, GlobalMemory::Whole(memory), undisturbed);
+    let mut ahead = None;
+    while !progress.resident.is_empty() {
+        if ahead.is_none() && progress.is_worth(worth, machine.taken) {
+            ahead = Some(progress.run_ahead(&mut machine));
+        } else if let Err(error) = progress.round(&mut machine) {
+            return (Err(error), ahead.unwrap_or(Ahead::Untried));
+        }
+    }
+    (Ok(progress.outcome(machine.counts)), ahead.unwrap_or(Ahead::Untried))
+}
+
+/// As [`run`], on one thread; `hook` is called before and after each arithmetic instruction and each
+/// access, and may change the wave's registers: what tests plant faults with.
 ///
 /// # Errors
 ///
@@ -221,41 +263,231 @@ pub fn run_disturbed(
     memory: &mut AmdMemory,
     hook: impl FnMut(&mut Wave, &Instruction, Moment),
 ) -> Result<Outcome, DispatchError> {
-    let [x, y, z] = launch.workgroups.map(u64::from);
-    let mut coming = (0..x * y * z).map(|n| {
-        let place = [n % x, n / x % y, n / (x * y)].map(|part| part as u32);
-        Group::new(code, launch, place)
-    });
-    let mut machine = Machine {
-        code,
-        limit: launch.steps_max,
-        all_limit: launch.all_steps_max,
-        taken: 0,
-        memory,
-        counts: vec![Counts::default(); code.instructions().len()],
-        hook,
-    };
-    let mut resident: Vec<Group> = coming.by_ref().take(RESIDENT).collect();
-    let mut waves = 0;
-    while !resident.is_empty() {
-        for group in &mut resident {
+    let mut progress = Progress::new(code, launch);
+    let mut machine = Machine::new(code, launch, GlobalMemory::Whole(memory), hook);
+    while !progress.resident.is_empty() {
+        progress.round(&mut machine)?;
+    }
+    Ok(progress.outcome(machine.counts))
+}
+
+/// The hook of what runs undisturbed.
+fn undisturbed(_: &mut Wave, _: &Instruction, _: Moment) {}
+
+/// How far a dispatch is.
+struct Progress<'a> {
+    code: &'a Code,
+    launch: &'a WaveLaunch<'a>,
+    /// Workgroups in all.
+    groups: u64,
+    /// The next one that begins.
+    next: u64,
+    resident: Vec<Group>,
+    /// Waves of workgroups that have ended.
+    waves: u64,
+}
+
+impl<'a> Progress<'a> {
+    fn new(code: &'a Code, launch: &'a WaveLaunch<'a>) -> Self {
+        let groups = launch.workgroups.iter().map(|count| u64::from(*count)).product();
+        let mut progress = Self { code, launch, groups, next: 0, resident: Vec::new(), waves: 0 };
+        progress.fill();
+        progress
+    }
+
+    /// A workgroup that begins.
+    fn group(&self, number: u64) -> Group {
+        let [x, y, _] = self.launch.workgroups.map(u64::from);
+        let place = [number % x, number / x % y, number / (x * y)].map(|axis| axis as u32);
+        Group::new(self.code, self.launch, place)
+    }
+
+    /// Lets workgroups begin where there is room.
+    fn fill(&mut self) {
+        while self.resident.len() < RESIDENT && self.next < self.groups {
+            let group = self.group(self.next);
+            self.resident.push(group);
+            self.next += 1;
+        }
+    }
+
+    /// Gives each workgroup on the machine its turn.
+    fn round<F: FnMut(&mut Wave, &Instruction, Moment)>(
+        &mut self,
+        machine: &mut Machine<'_, F>,
+    ) -> Result<(), DispatchError> {
+        for group in &mut self.resident {
             machine.turn(group)?;
         }
-        for place in (0..resident.len()).rev() {
-            if resident[place].waves.iter().all(|wave| wave.1 == State::Ended) {
-                waves += resident[place].waves.len() as u64;
-                resident.remove(place);
+        let waves = &mut self.waves;
+        self.resident.retain(|group| {
+            let ended = group.has_ended();
+            if ended {
+                *waves += group.waves.len() as u64;
+            }
+            !ended
+        });
+        self.fill();
+        Ok(())
+    }
+
+    fn outcome(&self, mut counts: Vec<Counts>) -> Outcome {
+        let halves = u64::from(self.code.facts.wave / 32);
+        for (instruction, counts) in self.code.instructions().iter().zip(&mut counts) {
+            finish(instruction, counts, halves);
+        }
+        Outcome { counts, waves: self.waves }
+    }
+
+    /// Workgroups that have not ended: those on the machine, then those to come.
+    fn left(&self) -> u64 {
+        self.resident.len() as u64 + self.groups - self.next
+    }
+
+    /// Whether to execute what is left side by side, after `executed` instructions.
+    fn is_worth(&self, worth: Worth, executed: u64) -> bool {
+        // Those that began took so many on average, those on the machine up to now.
+        let left = self.left().saturating_mul(executed) / self.next.max(1);
+        executed >= worth.executed && left >= worth.left
+    }
+
+    /// Executes what is left side by side, and ends the dispatch with it where no workgroups met.
+    fn run_ahead<F>(&mut self, machine: &mut Machine<'_, F>) -> Ahead {
+        let GlobalMemory::Whole(memory) = &mut machine.memory else { return Ahead::Untried };
+        let threads = self.launch.threads.unwrap_or_else(rayon::current_num_threads) as u64;
+        let room = VIEW_BYTES_MAX / memory.view_bytes_max().max(1);
+        let workers = threads.min(self.left()).min(room);
+        if workers < 2 || self.left() > GROUPS_MAX {
+            return Ahead::Untried;
+        }
+        let sides = Sides::new(self, memory, machine.taken, workers);
+        let Some(done) = sides.run(workers as usize) else { return Ahead::Discarded };
+        let taken = machine.taken + done.iter().map(|side| side.taken).sum::<u64>();
+        let (touched, tallies): (Vec<Touched>, Vec<(Vec<Counts>, u64)>) =
+            done.into_iter().map(|side| (side.touched, (side.counts, side.waves))).unzip();
+        if taken > self.launch.all_steps_max || !memory.merge(&touched) {
+            return Ahead::Discarded;
+        }
+        for (counts, waves) in tallies {
+            for (total, more) in machine.counts.iter_mut().zip(&counts) {
+                *total += more;
+            }
+            self.waves += waves;
+        }
+        machine.taken = taken;
+        self.resident.clear();
+        self.next = self.groups;
+        Ahead::Merged
+    }
+}
+
+/// What is left of a dispatch, executed side by side.
+struct Sides<'a> {
+    progress: &'a Progress<'a>,
+    base: &'a AmdMemory,
+    /// Instructions that were executed before.
+    taken: u64,
+    /// Instructions that a wave may execute.
+    steps_max: u64,
+    /// Workgroups that a thread takes at once.
+    chunk: u64,
+    /// The first of those left that nobody has begun.
+    next: AtomicU64,
+    /// Whether it was in vain.
+    stopped: AtomicBool,
+}
+
+/// What a thread came to.
+struct Side {
+    counts: Vec<Counts>,
+    waves: u64,
+    /// Instructions that its waves executed.
+    taken: u64,
+    touched: Touched,
+}
+
+impl<'a> Sides<'a> {
+    fn new(progress: &'a Progress<'a>, base: &'a AmdMemory, taken: u64, workers: u64) -> Self {
+        // Code that waits for other workgroups reads memory past the caches; alone it waits for ever.
+        let past_caches =
+            |i: &Instruction| matches!(i.format, Format::Mubuf | Format::Smem) && i.access.returns;
+        let waits = progress.code.instructions().iter().any(past_caches);
+        let patience = if waits { PATIENCE } else { u64::MAX };
+        Self {
+            progress,
+            base,
+            taken,
+            steps_max: progress.launch.steps_max.min(patience),
+            // Several chunks a thread, since some take longer; neighbours that may meet in the same.
+            chunk: (progress.left() / (8 * workers)).clamp(1 + u64::from(waits), CHUNK_MAX),
+            next: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+        }
+    }
+
+    /// What each of so many threads came to; nothing where it was in vain.
+    fn run(&self, workers: usize) -> Option<Vec<Side>> {
+        let mut done: Vec<Option<Side>> = Vec::new();
+        done.resize_with(workers, || None);
+        let all = |done: &mut [Option<Side>]| {
+            rayon::scope(|scope| {
+                for done in done {
+                    scope.spawn(move |_| *done = self.work());
+                }
+            });
+        };
+        match self.progress.launch.threads {
+            None => all(&mut done),
+            Some(threads) => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                pool.ok()?.install(|| all(&mut done));
             }
         }
-        let room = RESIDENT - resident.len();
-        resident.extend(coming.by_ref().take(room));
+        done.into_iter().collect()
     }
-    let mut counts = machine.counts;
-    let halves = u64::from(code.facts.wave / 32);
-    for (instruction, counts) in code.instructions().iter().zip(&mut counts) {
-        finish(instruction, counts, halves);
+
+    /// Executes workgroups until none is left; nothing where it is in vain.
+    fn work(&self) -> Option<Side> {
+        let mut touched = Touched::new(self.base);
+        let Progress { code, launch, .. } = *self.progress;
+        let view = GlobalMemory::View(View { base: self.base, touched: &mut touched });
+        let mut machine = Machine::new(code, launch, view, undisturbed);
+        machine.taken = self.taken;
+        machine.limit = self.steps_max;
+        let mut waves = 0;
+        while let Some(chunk) = self.next_chunk() {
+            for number in chunk {
+                let mut group = self.group(number);
+                machine.begin(number as u32);
+                while !group.has_ended() {
+                    let failed = machine.turn(&mut group).is_err() || machine.has_met();
+                    if failed || self.stopped.load(Ordering::Relaxed) {
+                        self.stopped.store(true, Ordering::Relaxed);
+                        return None;
+                    }
+                }
+                waves += group.waves.len() as u64;
+            }
+        }
+        let (counts, taken) = (machine.counts, machine.taken - self.taken);
+        Some(Side { counts, waves, taken, touched })
     }
-    Ok(Outcome { counts, waves })
+
+    /// Workgroups for a thread, counted among those left.
+    fn next_chunk(&self) -> Option<Range<u64>> {
+        let left = self.progress.left();
+        let first = self.next.fetch_add(self.chunk, Ordering::Relaxed);
+        (first < left).then(|| first..left.min(first + self.chunk))
+    }
+
+    /// One of those left.
+    fn group(&self, number: u64) -> Group {
+        let resident = &self.progress.resident;
+        let begun = usize::try_from(number).ok().and_then(|number| resident.get(number));
+        begun.cloned().unwrap_or_else(|| {
+            self.progress.group(self.progress.next + number - resident.len() as u64)
+        })
+    }
 }
 
 /// Works out the passes that follow from executions alone.
@@ -281,6 +513,10 @@ fn finish(instruction: &Instruction, counts: &mut Counts, halves: u64) {
 }
 
 impl Group {
+    fn has_ended(&self) -> bool {
+        self.waves.iter().all(|(_, state, _)| *state == State::Ended)
+    }
+
     fn new(code: &Code, launch: &WaveLaunch<'_>, place: [u32; 3]) -> Self {
         let facts = &code.facts;
         let [x, y, z] = facts.workgroup;
@@ -358,9 +594,35 @@ struct Machine<'a, F> {
     all_limit: u64,
     /// Instructions of all waves so far.
     taken: u64,
-    memory: &'a mut AmdMemory,
+    memory: GlobalMemory<'a>,
     counts: Vec<Counts>,
     hook: F,
+}
+
+impl<'a, F> Machine<'a, F> {
+    fn new(code: &'a Code, launch: &WaveLaunch<'_>, memory: GlobalMemory<'a>, hook: F) -> Self {
+        Self {
+            code,
+            limit: launch.steps_max,
+            all_limit: launch.all_steps_max,
+            taken: 0,
+            memory,
+            counts: vec![Counts::default(); code.instructions().len()],
+            hook,
+        }
+    }
+
+    /// Says which workgroup's turns follow, where that is noted.
+    fn begin(&mut self, group: u32) {
+        if let GlobalMemory::View(view) = &mut self.memory {
+            view.begin(group);
+        }
+    }
+
+    /// Whether workgroups met, where that is noted.
+    fn has_met(&self) -> bool {
+        matches!(&self.memory, GlobalMemory::View(view) if view.touched.has_met())
+    }
 }
 
 impl<F: FnMut(&mut Wave, &Instruction, Moment)> Machine<'_, F> {
@@ -424,7 +686,7 @@ impl<F: FnMut(&mut Wave, &Instruction, Moment)> Machine<'_, F> {
                 | OpcodeAction::Local(touch) => {
                     (self.hook)(wave, i, Moment::Before);
                     let tally = &mut counts.accesses;
-                    let mut reach = Reach { memory: self.memory, local, tally };
+                    let mut reach = Reach { memory: self.memory.reborrow(), local, tally };
                     touch(wave, i, &mut reach).map_err(|fault| self.fault(fault, index, place))?;
                     (self.hook)(wave, i, Moment::After);
                 }

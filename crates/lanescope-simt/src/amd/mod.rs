@@ -15,11 +15,12 @@
 //! | [`opcodes`] | number, name and function of each opcode, and where the rows come from |
 //! | [`math`] | what single opcodes compute |
 //! | [`lanes`] | moves between lanes through the local data share |
-//! | [`reach`] | buffers and descriptors |
+//! | [`memory`] | buffers and descriptors, and views of them for workgroups that run side by side |
+//! | [`reach`] | accesses of a wave's lanes |
 //! | `local` | the local data share |
 //! | [`wave`] | registers, operands, results |
 //! | [`code`] | a compiled entry point |
-//! | [`dispatch`] | the schedule, and what is counted |
+//! | [`dispatch`] | the schedule, threads, and what is counted |
 //!
 //! # What is strict
 //!
@@ -43,21 +44,18 @@ pub mod code;
 pub mod decode;
 pub mod dispatch;
 pub mod fields;
-pub mod instruction;
 pub mod lanes;
 mod local;
 pub mod math;
+pub mod memory;
 pub mod opcodes;
 pub mod reach;
 pub mod wave;
 
-pub use code::{Code, CodeError, Facts, FloatMode, Start};
-pub use decode::{DecodeError, decode};
-pub use dispatch::{
-    Counts, DispatchError, IssueKind, Moment, Outcome, WaveLaunch, run, run_disturbed,
-};
-pub use instruction::Instruction;
-pub use reach::AmdMemory;
+pub use code::{Code, CodeError, Facts, FloatMode, IssueKind, Start};
+pub use decode::{DecodeError, Instruction, decode};
+pub use dispatch::{Counts, DispatchError, Moment, Outcome, WaveLaunch, run, run_disturbed};
+pub use memory::AmdMemory;
 
 #[cfg(test)]
 mod tests;

@@ -1,22 +1,13 @@
-//! The memory that waves share: buffers, descriptors and the local data share.
+//! What waves reach of memory: buffers and descriptors.
 //!
-//! Input: addresses as the code works them out. Output: loads, stores and atomics, lanes in
-//! ascending order. Every access is checked against its buffer: outside, a load gives zero, a
-//! store does nothing, and both are counted. It knows no time: nothing is cached, and what is
-//! stored is seen at once.
-//!
-//! A buffer lies in a region of its own: region r begins at address (r + 1) · 2^32, so that an
-//! address names its region. Descriptor sets lie where the high half of an address is
-//! [`DESCRIPTORS_HIGH`], as Mesa's RADV places them.
+//! Input: addresses as the code works them out. Output: loads, stores and atomics on
+//! [`memory`](super::memory), lanes in ascending order. Every access is checked against its buffer:
+//! outside, a load gives zero, a store does nothing, and both are counted. It knows no time:
+//! nothing is cached, and what is stored is seen at once.
 
 use super::fields::{Fields, OperandSource};
+use super::memory::{GlobalMemory, Reduction};
 use super::wave::{Half, Wave};
-
-/// The high half of a descriptor set's address.
-pub const DESCRIPTORS_HIGH: u32 = 0xffff_8000;
-
-/// Bytes of a descriptor of a buffer.
-pub const DESCRIPTOR_BYTES: usize = 16;
 
 /// Why an access cannot be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,66 +23,6 @@ pub enum Fault {
     Unknown(&'static str),
 }
 
-/// Buffers and descriptor sets.
-#[derive(Clone, Debug, Default)]
-pub struct AmdMemory {
-    /// Contents of the buffers.
-    buffers: Vec<Vec<u8>>,
-    /// The descriptor sets, one behind the other.
-    descriptors: Vec<u8>,
-}
-
-impl AmdMemory {
-    /// No buffers.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Puts in a buffer; its number.
-    pub fn add(&mut self, contents: Vec<u8>) -> usize {
-        self.buffers.push(contents);
-        self.buffers.len() - 1
-    }
-
-    /// A buffer's contents.
-    pub fn buffer(&self, number: usize) -> &[u8] {
-        &self.buffers[number]
-    }
-
-    /// Takes the buffers out, in the order in which they were put in.
-    pub fn into_buffers(self) -> Vec<Vec<u8>> {
-        self.buffers
-    }
-
-    /// The descriptor of a buffer: address, stride 0, size in bytes, and the format that RADV
-    /// gives.
-    pub fn descriptor(&self, number: usize) -> [u32; 4] {
-        let size = self.buffers.get(number).map_or(0, Vec::len);
-        // As many bytes as a descriptor can say.
-        [0, number as u32 + 1, size as u32, 0]
-    }
-
-    /// Puts in a descriptor set; the low half of its address.
-    pub fn add_set(&mut self, descriptors: &[[u32; 4]]) -> u32 {
-        let at = self.descriptors.len() as u32;
-        for word in descriptors.iter().flatten() {
-            self.descriptors.extend(word.to_le_bytes());
-        }
-        at
-    }
-
-    /// The bytes at an address, as many as lie there.
-    fn bytes(&self, address: u64) -> Result<&[u8], Fault> {
-        let (high, low) = ((address >> 32) as u32, address as u32 as usize);
-        let region = if high == DESCRIPTORS_HIGH {
-            Some(&self.descriptors)
-        } else {
-            (high as usize).checked_sub(1).and_then(|number| self.buffers.get(number))
-        };
-        region.and_then(|bytes| bytes.get(low..)).ok_or(Fault::Address(address))
-    }
-}
-
 /// What one instruction's accesses came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -105,7 +36,7 @@ pub struct Tally {
 #[derive(Debug)]
 pub struct Reach<'a> {
     /// Buffers.
-    pub memory: &'a mut AmdMemory,
+    pub memory: GlobalMemory<'a>,
     /// The workgroup's local data share.
     pub local: &'a mut [u8],
     /// What is counted.
@@ -130,13 +61,10 @@ impl Reach<'_> {
         let OperandSource::Scalar(base) = i.sources[0] else { return Ok(()) };
         let offset = i64::from(i.immediate) + i64::from(wave.read(i.sources[1]));
         let address = wave.scalar64(base).wrapping_add_signed(offset) & !3;
-        let bytes = self.memory.bytes(address)?;
-        let (words, _) = bytes.as_chunks::<4>();
-        if words.len() < usize::from(count) {
-            return Err(Fault::Address(address));
-        }
+        let words = self.memory.scalars(address, usize::from(count));
+        let words = words.ok_or(Fault::Address(address))?;
         for (word, register) in words.iter().zip(i.destination..i.destination + count) {
-            wave.set_scalar(register, u32::from_le_bytes(*word));
+            wave.set_scalar(register, *word);
         }
         Ok(())
     }
@@ -167,38 +95,42 @@ impl Reach<'_> {
         if high >> 16 != 0 {
             return Err(Fault::Descriptor(words));
         }
-        let buffer = (high as usize).checked_sub(1).filter(|b| *b < self.memory.buffers.len());
+        let buffer = (high as usize).checked_sub(1).filter(|b| *b < self.memory.buffers());
         let buffer = buffer.ok_or(Fault::Descriptor(words))?;
         Ok(Range { buffer, start: start as usize, size: u64::from(size) })
     }
 
-    /// Where `bytes` at an offset of a range lie; nothing and a count where they lie outside.
-    fn place(&mut self, range: Range, offset: u64, bytes: usize) -> Option<&mut [u8]> {
-        let end = offset + bytes as u64;
+    /// Does what `act` does with the place of `bytes` at an offset of a range; nothing and a count
+    /// where they lie outside.
+    #[inline]
+    fn access<R>(
+        &mut self,
+        range: Range,
+        offset: u64,
+        bytes: usize,
+        act: impl FnOnce(&mut GlobalMemory<'_>, usize) -> Option<R>,
+    ) -> Option<R> {
+        let inside = offset + bytes as u64 <= range.size;
         let start = range.start + offset as usize;
-        let found = (end <= range.size)
-            .then(|| self.memory.buffers[range.buffer].get_mut(start..start + bytes))
-            .flatten();
-        if found.is_none() {
+        let done = if inside { act(&mut self.memory, start) } else { None };
+        if done.is_none() {
             self.tally.outside += 1;
         }
-        found
+        done
     }
 
     /// Up to four bytes at an offset; zero outside.
     fn get(&mut self, range: Range, offset: u64, bytes: usize) -> u32 {
-        self.place(range, offset, bytes).map_or(0, |found| {
-            let mut word = [0; 4];
-            word[..found.len()].copy_from_slice(found);
-            u32::from_le_bytes(word)
-        })
+        let read = self
+            .access(range, offset, bytes, |memory, start| memory.read(range.buffer, start, bytes));
+        read.unwrap_or(0)
     }
 
     /// Puts up to four bytes at an offset; nothing outside.
     fn put(&mut self, range: Range, offset: u64, bytes: usize, value: u32) {
-        if let Some(found) = self.place(range, offset, bytes) {
-            found.copy_from_slice(&value.to_le_bytes()[..bytes]);
-        }
+        self.access(range, offset, bytes, |memory, start| {
+            memory.write(range.buffer, start, bytes, value)
+        });
     }
 
     /// The range of a buffer instruction, and half a wave's offsets in it.
@@ -340,6 +272,42 @@ impl Reach<'_> {
         self.change_words(wave, i, 0, |old, given, _| f(old, given))
     }
 
+    /// A buffer atomic whose result does not depend on the order of lanes and workgroups, but for
+    /// what it returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    #[inline]
+    pub fn reduce(
+        &mut self,
+        wave: &mut Wave,
+        i: &Fields,
+        reduction: Reduction,
+    ) -> Result<(), Fault> {
+        match self.memory {
+            GlobalMemory::View(_) if !i.access.returns => self.gather(wave, i, reduction),
+            _ => self.change(wave, i, |old, given| reduction.apply(old, given)),
+        }
+    }
+
+    /// The same in a view, where nothing is returned.
+    fn gather(&mut self, wave: &Wave, i: &Fields, reduction: Reduction) -> Result<(), Fault> {
+        let (range, offsets) = self.offsets(wave, i)?;
+        for (half, offsets) in offsets.iter().enumerate().take(wave.halves()) {
+            let given = wave.vector(i.destination, half);
+            for_active(wave, half, |lane| {
+                self.access(range, offsets[lane], 4, |memory, start| match memory {
+                    GlobalMemory::View(view) => {
+                        view.reduce(range.buffer, start, reduction, given[lane])
+                    }
+                    GlobalMemory::Whole(_) => None,
+                });
+            });
+        }
+        Ok(())
+    }
+
     /// A buffer atomic that stores the first register where the word equals the second.
     ///
     /// # Errors
@@ -368,11 +336,11 @@ impl Reach<'_> {
             let beside = *wave.vector(i.destination + beside, half);
             let mut before: Half = [0; 32];
             for_active(wave, half, |lane| {
-                if let Some(word) = self.place(range, offsets[lane], 4) {
-                    let old = u32::from_le_bytes(std::array::from_fn(|byte| word[byte]));
-                    word.copy_from_slice(&f(old, given[lane], beside[lane]).to_le_bytes());
-                    before[lane] = old;
-                }
+                let old = self.access(range, offsets[lane], 4, |memory, start| {
+                    let new = |old| f(old, given[lane], beside[lane]);
+                    memory.change(range.buffer, start, new)
+                });
+                before[lane] = old.unwrap_or(0);
             });
             if i.access.returns {
                 wave.write_half(i.destination, half, &before);

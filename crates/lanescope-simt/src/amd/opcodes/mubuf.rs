@@ -3,6 +3,7 @@
 //! Input: a wave, an instruction and what it reaches. Output: changed registers or memory.
 
 use super::super::math::{greater, lesser, real_of};
+use super::super::memory::Reduction;
 use super::RowSource::{Buf, Sm};
 use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
@@ -245,67 +246,63 @@ pub(super) const MUBUF: &[OpcodeRow] = &[
         0x32,
         "buffer_atomic_add",
         Operands::Two,
-        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.wrapping_add(new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.reduce(w, i, Reduction::Add)),
     ),
     row_of(
         Buf,
         0x33,
         "buffer_atomic_sub",
         Operands::Two,
-        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.wrapping_sub(new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.reduce(w, i, Reduction::Subtract)),
     ),
     row_of(
         Buf,
         0x35,
         "buffer_atomic_smin",
         Operands::Two,
-        OpcodeAction::VectorMemory(|w, i, r| {
-            r.change(w, i, |old, new| (old as i32).min(new as i32) as u32)
-        }),
+        OpcodeAction::VectorMemory(|w, i, r| r.reduce(w, i, Reduction::MinSigned)),
     ),
     row_of(
         Buf,
         0x36,
         "buffer_atomic_umin",
         Operands::Two,
-        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.min(new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.reduce(w, i, Reduction::MinUnsigned)),
     ),
     row_of(
         Buf,
         0x37,
         "buffer_atomic_smax",
         Operands::Two,
-        OpcodeAction::VectorMemory(|w, i, r| {
-            r.change(w, i, |old, new| (old as i32).max(new as i32) as u32)
-        }),
+        OpcodeAction::VectorMemory(|w, i, r| r.reduce(w, i, Reduction::MaxSigned)),
     ),
     row_of(
         Buf,
         0x38,
         "buffer_atomic_umax",
         Operands::Two,
-        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.max(new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.reduce(w, i, Reduction::MaxUnsigned)),
     ),
     row_of(
         Buf,
         0x39,
         "buffer_atomic_and",
         Operands::Two,
-        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old & new)),
+        OpcodeAction::VectorMemory(|w, i, r| r.reduce(w, i, Reduction::And)),
     ),
     row_of(
         Buf,
         0x3a,
         "buffer_atomic_or",
         Operands::Two,
-        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old | new)),
+        OpcodeAction::VectorMemory(|w, i, r| r.reduce(w, i, Reduction::Or)),
     ),
     row_of(
         Buf,
         0x3b,
         "buffer_atomic_xor",
         Operands::Two,
-        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old ^ new)),
+        OpcodeAction::VectorMemory(|w, i, r| r.reduce(w, i, Reduction::Xor)),
     ),
     row_of(
         Buf,
