@@ -1,8 +1,9 @@
 //! Small programs: memory, the local data share, atomics, barriers, loops, and what is refused.
 
+use super::super::dispatch::{Ahead, Worth, run_worth};
 use super::super::{
     AmdMemory, Code, CodeError, DispatchError, Facts, FloatMode, IssueKind, Outcome, Start,
-    WaveLaunch, run,
+    WaveLaunch, run, run_disturbed,
 };
 
 /// Loads v0·4 of buffer 0, adds the workgroup's place, stores to buffer 1.
@@ -128,6 +129,32 @@ const SPREAD: &[u32] = &[
     0xbf810000, // s_endpgm
 ];
 
+/// Every lane adds its place in the workgroup and the workgroup's to word 0 or 1 of buffer 0.
+const SUMS: &[u32] = &[
+    0xb0038000, // s_movk_i32 s3, 0x8000
+    0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
+    0x36040081, // v_and_b32_e32 v2, 1, v0
+    0x34040482, // v_lshlrev_b32_e32 v2, 2, v2
+    0x4a020004, // v_add_nc_u32_e32 v1, s4, v0
+    0xbf8cc07f, // s_waitcnt lgkmcnt(0)
+    0xe0c81000, 0x80020102, // buffer_atomic_add v1, v2, s[8:11], 0 offen
+    0xbf810000, // s_endpgm
+];
+
+/// Workgroup g stores the word of number g and 1 to the word behind.
+const CHAIN: &[u32] = &[
+    0xb0038000, // s_movk_i32 s3, 0x8000
+    0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
+    0x7e020204, // v_mov_b32_e32 v1, s4
+    0x34020282, // v_lshlrev_b32_e32 v1, 2, v1
+    0xbf8cc07f, // s_waitcnt lgkmcnt(0)
+    0xe0301000, 0x80020201, // buffer_load_dword v2, v1, s[8:11], 0 offen
+    0xbf8c3f70, // s_waitcnt vmcnt(0)
+    0x4a040481, // v_add_nc_u32_e32 v2, 1, v2
+    0xe0701004, 0x80020201, // buffer_store_dword v2, v1, s[8:11], 0 offen offset:4
+    0xbf810000, // s_endpgm
+];
+
 /// Facts of a program that binds set 0 and knows its workgroup's place along x.
 fn facts(wave: u32, invocations: u32) -> Facts {
     Facts {
@@ -147,14 +174,16 @@ fn facts(wave: u32, invocations: u32) -> Facts {
     }
 }
 
-/// Runs a program over buffers of words.
-fn execute(
-    words: &[u32],
-    facts: Facts,
-    workgroups: u32,
+/// What a program left in its buffers, and what it came to.
+type Ended = (Vec<Vec<u32>>, Result<Outcome, DispatchError>);
+
+/// Runs a program over buffers of words, on so many threads, as `how` does it.
+fn execute_with(
+    code: &Code,
+    (workgroups, threads): (u32, Option<usize>),
     buffers: &[Vec<u32>],
-) -> (Vec<Vec<u32>>, Code, Result<Outcome, DispatchError>) {
-    let code = Code::new(words, facts).unwrap();
+    how: impl FnOnce(&WaveLaunch<'_>, &mut AmdMemory) -> Result<Outcome, DispatchError>,
+) -> Ended {
     let mut memory = AmdMemory::new();
     let numbers: Vec<usize> = buffers
         .iter()
@@ -168,12 +197,58 @@ fn execute(
         immediates: &[],
         steps_max: 10_000,
         all_steps_max: 30_000,
+        threads,
     };
-    let outcome = run(&code, &launch, &mut memory);
+    let outcome = how(&launch, &mut memory);
     let words = |bytes: Vec<u8>| {
         bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
     };
-    (memory.into_buffers().into_iter().map(words).collect(), code, outcome)
+    (memory.into_buffers().into_iter().map(words).collect(), outcome)
+}
+
+/// Runs a program over buffers of words.
+fn execute(
+    words: &[u32],
+    facts: Facts,
+    workgroups: u32,
+    buffers: &[Vec<u32>],
+) -> (Vec<Vec<u32>>, Code, Result<Outcome, DispatchError>) {
+    let code = Code::new(words, facts).unwrap();
+    let (buffers, outcome) = execute_with(&code, (workgroups, None), buffers, |launch, memory| {
+        run(&code, launch, memory)
+    });
+    (buffers, code, outcome)
+}
+
+/// Runs a program in turn and on several threads, side by side from the start and from behind the first
+/// turns, which must come to the same; what it comes to. `ahead` is what becomes of several threads.
+fn execute_on_threads(
+    words: &[u32],
+    facts: Facts,
+    workgroups: u32,
+    buffers: &[Vec<u32>],
+    ahead: Ahead,
+) -> Ended {
+    let code = Code::new(words, facts).unwrap();
+    let in_turn = execute_with(&code, (workgroups, None), buffers, |launch, memory| {
+        run_disturbed(&code, launch, memory, |_, _, _| {})
+    });
+    for threads in [1, 2, 7] {
+        for executed in [0, 1] {
+            let mut tried = None;
+            let launched = (workgroups, Some(threads));
+            let ended = execute_with(&code, launched, buffers, |launch, memory| {
+                let worth = Worth { executed, left: 0 };
+                let (outcome, ahead) = run_worth(&code, launch, memory, worth);
+                tried = Some(ahead);
+                outcome
+            });
+            let wanted = if threads == 1 { Ahead::Untried } else { ahead };
+            assert_eq!(tried, Some(wanted), "{threads} threads, behind {executed}");
+            assert_eq!(ended, in_turn, "{threads} threads, behind {executed}");
+        }
+    }
+    in_turn
 }
 
 #[test]
@@ -280,6 +355,94 @@ fn an_endless_loop_ends_with_an_error() {
     // Eight waves are over what all may execute before one is over its own limit.
     let (_, _, outcome) = execute(&words, facts(32, 32), 8, &[]);
     assert_eq!(outcome.unwrap_err(), DispatchError::AllSteps { limit: 30_000 });
+}
+
+#[test]
+fn workgroups_that_never_meet_run_side_by_side() {
+    // More than a page of each buffer, and its end inside the last workgroup.
+    let given: Vec<u32> = (0..3_200).map(|n| 100 + n).collect();
+    let buffers = [given, vec![0; 3_190]];
+    let (left, outcome) = execute_on_threads(COPY, facts(32, 32), 100, &buffers, Ahead::Merged);
+    assert_eq!(left[1], (0..3_190).map(|n| 100 + n + n / 32).collect::<Vec<u32>>());
+    let outcome = outcome.unwrap();
+    assert_eq!((outcome.waves, outcome.instructions()), (100, 1_100));
+}
+
+#[test]
+fn workgroups_at_a_barrier_go_on_side_by_side() {
+    let mut words = SHARE.to_vec();
+    let end = words.len();
+    let store = [
+        0xd746_0004,
+        0x0401_0c04, // v_lshl_add_u32 v4, s4, 6, v0
+        0x3408_0882, // v_lshlrev_b32_e32 v4, 2, v4
+        0xe070_1000,
+        0x8002_0304, // buffer_store_dword v3, v4, s[8:11], 0 offen
+    ];
+    words.splice(end - 3..end - 1, store);
+    let buffers = [vec![0; 64 * 40]];
+    let (left, outcome) = execute_on_threads(&words, facts(32, 64), 40, &buffers, Ahead::Merged);
+    let expected: Vec<u32> = (0..40).flat_map(|_| (0..64).rev()).collect();
+    assert_eq!(left[0], expected);
+    assert_eq!(outcome.unwrap().waves, 80);
+}
+
+#[test]
+fn reductions_that_return_nothing_run_side_by_side() {
+    let buffers = [vec![5, 0x8000_0007]];
+    let (left, _) = execute_on_threads(SUMS, facts(32, 32), 100, &buffers, Ahead::Merged);
+    assert_eq!(left[0], [5 + 103_200, 0x8000_0007 + 104_800]);
+    let store = SUMS.iter().position(|word| *word == 0xe0c8_1000).unwrap();
+    // sub, smin, umin, smax, umax, and, or, xor
+    for code in [0x33, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3a, 0x3b] {
+        let mut words = SUMS.to_vec();
+        words[store] = 0xe000_1000 | code << 18;
+        execute_on_threads(&words, facts(32, 32), 100, &buffers, Ahead::Merged);
+    }
+    // swap: the last lane's value stays.
+    let mut words = SUMS.to_vec();
+    words[store] = 0xe000_1000 | 0x30 << 18;
+    let (left, _) = execute_on_threads(&words, facts(32, 32), 100, &buffers, Ahead::Discarded);
+    assert_eq!(left[0], [99 + 30, 99 + 31]);
+}
+
+#[test]
+fn workgroups_that_meet_run_in_turn() {
+    let (left, outcome) =
+        execute_on_threads(COUNT, facts(32, 32), 40, &[vec![0; 33]], Ahead::Discarded);
+    assert_eq!(left[0][0], 40 * 32);
+    assert_eq!(left[0][32], 39 * 32 + 31);
+    assert_eq!(outcome.unwrap().waves, 40);
+    let (left, _) = execute_on_threads(CHAIN, facts(32, 32), 40, &[vec![0; 41]], Ahead::Discarded);
+    assert_eq!(left[0], (0..41).collect::<Vec<u32>>());
+    // Each workgroup's last word ends in the first of the next.
+    let mut words = COPY.to_vec();
+    let store = words.iter().position(|word| *word == 0xe070_1000).unwrap();
+    words[store] |= 2;
+    let buffers = [vec![0x0102_0304; 1_300], vec![0; 1_300]];
+    execute_on_threads(&words, facts(32, 32), 40, &buffers, Ahead::Discarded);
+}
+
+#[test]
+fn what_fails_side_by_side_fails_as_in_turn() {
+    let mut words = COPY.to_vec();
+    // s_load_dwordx4 s[16:19], s[2:3], s4: of three descriptors, so that 36 is the first to fail.
+    words.splice(5..5, [0xf408_0401, 0x0800_0000]);
+    let buffers = [vec![3; 1_600], vec![0; 1_600], vec![0; 4]];
+    let (left, outcome) = execute_on_threads(&words, facts(32, 32), 50, &buffers, Ahead::Discarded);
+    let workgroup = [36, 0, 0];
+    assert!(
+        matches!(outcome, Err(DispatchError::Fault { workgroup: at, .. }) if at == workgroup),
+        "{outcome:?}"
+    );
+    assert_eq!(left[1].iter().filter(|word| **word != 0).count(), 36 * 32);
+    // 3,000 workgroups of 11 instructions are over what all may execute.
+    let buffers = [vec![3; 96_000], vec![0; 96_000]];
+    let (left, outcome) =
+        execute_on_threads(COPY, facts(32, 32), 3_000, &buffers, Ahead::Discarded);
+    assert_eq!(outcome.unwrap_err(), DispatchError::AllSteps { limit: 30_000 });
+    let written = left[1].iter().filter(|word| **word != 0).count();
+    assert!((64_000..96_000).contains(&written), "{written}");
 }
 
 #[test]
