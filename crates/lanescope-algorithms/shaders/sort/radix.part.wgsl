@@ -163,25 +163,22 @@ fn radix_count(at: Lane, held: ptr<function, array<u32, ITEMS>>) {
     }
 }
 
-// Where lanes of a subgroup meet, so that each sees what the others have stored. Ballots need nothing of it: the host writes
-// a barrier in where MASKS is true.
-fn radix_meet() {}
-
 // The rank of a row's key among its group's keys of the digit so far, by a word for each digit, in which each lane sets its bit.
-// The words lie behind the groups' counts, and are 0 before and after.
+// The words lie behind the groups' counts, and are 0 before and after. The host writes `meet`, with a barrier where MASKS is
+// true.
 fn radix_rank_by_masks(at: Lane, key: u32) -> u32 {
     let entry = at.group * BINS + key;
     atomicOr(&many_room[TALLIES + entry], 1u << at.index);
-    radix_meet();
+    meet();
     let same = atomicLoad(&many_room[TALLIES + entry]);
     let counted = atomicLoad(&many_room[entry]);
-    radix_meet();
+    meet();
     let below = countOneBits(same & ((1u << at.index) - 1u));
     if (at.index == firstLeadingBit(same)) {
         atomicStore(&many_room[entry], counted + below + 1u);
         atomicStore(&many_room[TALLIES + entry], 0u);
     }
-    radix_meet();
+    meet();
     return counted + below;
 }
 

@@ -13,6 +13,7 @@ use super::{
     AlgorithmError, BufferPart, CollectiveDispatch, ELEMENT_BYTES, Element, ScanKind, ScanTuning,
     check_length, grid, params, specialise,
 };
+use crate::partition::meeting;
 use crate::shaders;
 
 /// How flags lie in their buffer; an element is kept where its flag is not zero.
@@ -149,12 +150,11 @@ impl Compact {
                 ),
             ],
         );
-        let meeting = if subgroup_barrier { "subgroupBarrier();" } else { "workgroupBarrier();" };
-        let part = specialise(shaders::COMPACT, &[("workgroupBarrier();", meeting.to_owned())]);
+        let barrier = if subgroup_barrier { "subgroupBarrier();" } else { "workgroupBarrier();" };
         let part = match flags {
-            Flags::Words => part,
+            Flags::Words => shaders::COMPACT.to_owned(),
             Flags::Bytes => specialise(
-                &part,
+                shaders::COMPACT,
                 &[
                     ("alias Flags = vec4<u32>;", "alias Flags = u32;".to_owned()),
                     ("(0u, 0u, 0u, 0u)", "(0u, 8u, 16u, 24u)".to_owned()),
@@ -162,7 +162,7 @@ impl Compact {
                 ],
             ),
         };
-        scan + &part
+        scan + &part + &meeting(barrier)
     }
 }
 

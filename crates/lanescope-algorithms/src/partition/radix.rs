@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::limits::Limits;
 use super::tuning::{RUN_MAX, Tuning, TuningError};
-use super::{grid, words_of};
+use super::{grid, meeting, words_of};
 
 /// Words of the shader's struct `Digit`, filled up to whole vectors.
 pub const DIGIT_WORDS: usize = 8;
@@ -53,11 +53,8 @@ const STAGED_LINE: &str = "const STAGED = 12u;";
 /// The line that says how many tiles are looked back at at a time.
 const LOOKS_LINE: &str = "const LOOKS = 8u;";
 
-/// The lines that say that lanes with the same digit find each other by ballots, and what they are for masks.
-const MATCHING_LINES: [[&str; 2]; 2] = [
-    ["const MASKS = false;", "const MASKS = true;"],
-    ["fn radix_meet() {}", "fn radix_meet() {\n    subgroupBarrier();\n}"],
-];
+/// The line that says whether lanes with the same digit find each other by masks.
+const MASKS_LINE: &str = "const MASKS = false;";
 
 /// What begins and ends the line of a loop of as many iterations as a constant says, in the shader.
 const LOOP: [&str; 2] = ["for (var r = 0u; r < ", "; r++) {"];
@@ -485,21 +482,19 @@ impl RadixPlan {
             Before::LookBack { at_once, .. } => at_once,
             Before::Runs { .. } => AT_ONCE,
         };
+        let masks = matching == Matching::Masks;
         let mut text = text.to_owned();
         for (line, name, value) in [
-            (ITEMS_LINE, "ITEMS", items),
-            (STAGED_LINE, "STAGED", staged),
-            (LOOKS_LINE, "LOOKS", looks),
+            (ITEMS_LINE, "ITEMS", items.to_string() + "u"),
+            (STAGED_LINE, "STAGED", staged.to_string() + "u"),
+            (LOOKS_LINE, "LOOKS", looks.to_string() + "u"),
+            (MASKS_LINE, "MASKS", masks.to_string()),
         ] {
             assert!(text.contains(line), "the shader has no {line:?} to replace");
-            text = text.replace(line, &format!("const {name} = {value}u;"));
+            text = text.replace(line, &format!("const {name} = {value};"));
         }
-        for [line, masks] in MATCHING_LINES {
-            assert!(text.contains(line), "the shader has no {line:?} to replace");
-            if matching == Matching::Masks {
-                text = text.replace(line, masks);
-            }
-        }
+        // Ballots put nothing in workgroup memory.
+        text.push_str(&meeting(if masks { "subgroupBarrier();" } else { "" }));
         let trip_count_of = |name: &str| -> Option<u32> {
             let line = format!("const {name} = ");
             let (_, value) = text.split_once(&line)?;
