@@ -6,14 +6,14 @@
 //! once, after a small one that resets its state. What it reads and writes instead stands in
 //! `shaders/scan/compact.part.wgsl`.
 
-use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device, Features};
+use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 
 use super::scan::{STATE_BYTES, Scan, ScanScratch};
 use super::{
     AlgorithmError, BufferPart, CollectiveDispatch, ELEMENT_BYTES, Element, ScanKind, ScanTuning,
     check_length, grid, params, specialise,
 };
-use crate::partition::meeting;
+use crate::partition::{Limits, meeting};
 use crate::shaders;
 
 /// How flags lie in their buffer; an element is kept where its flag is not zero.
@@ -57,7 +57,7 @@ impl Compact {
     /// [`AlgorithmError::NoSubgroups`] and [`AlgorithmError::SubgroupTooNarrow`] for devices on which
     /// it does not run, and [`AlgorithmError::Tuning`].
     pub fn new(device: &Device, flags: Flags, tuning: ScanTuning) -> Result<Self, AlgorithmError> {
-        let barrier = device.features().contains(Features::SUBGROUP_BARRIER);
+        let barrier = Limits::from(device).subgroup_barrier;
         let scan = Scan::with_shader(device, tuning, || Self::shader(flags, tuning, barrier))?;
         Ok(Self { scan, flags })
     }
