@@ -8,7 +8,7 @@
 
 use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 
-use super::scan::{STATE_BYTES, Scan, ScanScratch};
+use super::scan::{STATE_BYTES, Scan, ScanHook, ScanScratch};
 use super::{
     AlgorithmError, BufferPart, CollectiveDispatch, ELEMENT_BYTES, Element, ScanKind, ScanTuning,
     check_length, grid, params, specialise,
@@ -121,33 +121,20 @@ impl Compact {
     /// The shader for a kind of flags and a division of the work, with `subgroupBarrier()` or with barriers of the
     /// whole workgroup.
     pub fn shader(flags: Flags, tuning: ScanTuning, subgroup_barrier: bool) -> String {
-        let scan = Scan::shader(Element::U32, ScanKind::Inclusive, tuning);
-        let write = "        if (index < vectors_count()) {
-            store(index, items[k] + before);
-        }
-";
-        let scan = specialise(
-            &scan,
-            &[
-                ("input[first + k * place.width]", "flags_of(first + k * place.width)".to_owned()),
-                (
-                    "input[min(first + k * width, vectors_count() - 1u)]",
-                    "flags_of(first + k * width)".to_owned(),
-                ),
-                // Elements are on their way while tiles are waited for.
-                (
-                    "    // Publish this tile's sum.\n",
-                    "    var fours: array<vec4<u32>, ITEMS>;
+        // Elements are on their way while tiles are waited for.
+        let elements = "    var fours: array<vec4<u32>, ITEMS>;
     for (var k = 0u; k < ITEMS; k++) {
         fours[k] = elements_of(first + k * width);
     }
-"
-                    .to_owned(),
-                ),
-                (
-                    write,
-                    "        store_kept(index, items[k] + before, fours[k], place);\n".to_owned(),
-                ),
+";
+        let write = "        store_kept(index, items[k] + before, fours[k], place);\n";
+        let scan = ScanHook::fill(
+            &Scan::shader(Element::U32, ScanKind::Inclusive, tuning),
+            &[
+                (ScanHook::LoadWhole, "flags_of(first + k * place.width)"),
+                (ScanHook::Load, "flags_of(first + k * width)"),
+                (ScanHook::BeforePublishing, elements),
+                (ScanHook::Write, write),
             ],
         );
         let barrier = if subgroup_barrier { "subgroupBarrier();" } else { "workgroupBarrier();" };
