@@ -219,6 +219,30 @@ fn sorts_are_stable_and_right_at_every_width() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Keys that are all equal, and keys that differ in the second of two digits alone: every lane of a row has the same digit, and
+/// one counter of each group takes the whole tile. Payloads keep their order.
+#[test]
+fn sorts_of_keys_that_are_alike_are_stable_at_every_width() {
+    for (index, width) in WIDTHS.into_iter().enumerate() {
+        for matching in [Matching::Ballots, Matching::Masks] {
+            // Tiles that are full, and a last one that is not.
+            for (items, n) in [(8, 2 * 8 * 128), (6, 2 * 6 * 128 + 77)] {
+                let before = Before::LookBack { spins: 3, at_once: 8 };
+                let tuning = RadixTuning { threads: 128, items, staged: items, matching, before };
+                let equal = [0, u32::MAX, 0x8000_0000][index % 3];
+                let one_digit = |i: u32| (i * 37 % 128) << 7 | 0x55;
+                for keys in [vec![equal; n as usize], (0..n).map(one_digit).collect()] {
+                    let key = [Key::U32, Key::I32, Key::F32][index % 3];
+                    let case = Case { key, bits: 0..14, keys, payload: true, tuning };
+                    case.check(&config(width, Schedule::InOrder));
+                    let schedule = Schedule::Unfair { seed: index as u64 };
+                    case.check(&config(width, schedule));
+                }
+            }
+        }
+    }
+}
+
 /// Workgroups that never find what they look for count it themselves, whoever runs first.
 #[test]
 fn sorts_need_no_forward_progress() {
