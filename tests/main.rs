@@ -11,7 +11,7 @@
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
-//! | `tests/fuzzed.rs` | every target of `fuzz` compiles, and finds nothing in the corpus |
+//! | `tests/fuzzed.rs` | every target of `fuzz` compiles, and finds nothing in inputs of its own kind |
 //! | `tests/grain` | the formulas of the family of grain, on every width and driver |
 //! | `tests/hostile` | hostile, huge and broken input: how it ends, what it writes, how its cost grows |
 //! | `tests/launches` | the catalogue launches and executes what it did before families became folders |

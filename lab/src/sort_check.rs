@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use lanescope::algorithms::multisplit::MultisplitError;
 use lanescope::algorithms::sort::{
-    Before, Buffers, Key, Matching, Payload, RadixTuning, Sort, SortError, words_of,
+    Before, Buffers, Key, Matching, Payload, RadixTuning, Sort, SortError, Tallies, words_of,
 };
 use lanescope::algorithms::{AlgorithmError, Compact, Flags, ScanTuning};
 use lanescope::kernel::generate::mix;
@@ -120,7 +120,8 @@ impl Case {
         let (threads, staged) = (128 << below(3), [4, 6, 8, 16][below(4) as usize]);
         let items = staged * (1 + below(2));
         let matching = [Matching::Ballots, Matching::Masks][below(2) as usize];
-        let other = RadixTuning { threads, items, staged, matching, before };
+        let tallies = [Tallies::Words, Tallies::Halves][below(2) as usize];
+        let other = RadixTuning { threads, items, staged, matching, tallies, before };
         let payload = below(2) == 0;
         let chosen = RadixTuning::choose(limits, n, payload, below(2) == 0);
         let takes_other = below(2) == 0 && other.check(limits, n).is_ok();

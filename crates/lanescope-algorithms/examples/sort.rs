@@ -74,7 +74,9 @@ impl Gpu {
         let adapter = found.context("no adapter has subgroups")?;
         let (device, queue) =
             pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-                required_features: wgpu::Features::SUBGROUP,
+                // Subgroups' own barriers, where there are any: many keys are sorted sooner.
+                required_features: wgpu::Features::SUBGROUP
+                    | (adapter.features() & wgpu::Features::SUBGROUP_BARRIER),
                 required_limits: adapter.limits(),
                 ..Default::default()
             }))?;

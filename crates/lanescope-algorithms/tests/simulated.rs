@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use lanescope_algorithms::partition::radix::{
-    Before, Key, Matching, RadixMemory, RadixPlan, RadixStage, RadixTuning,
+    Before, Key, Matching, RadixMemory, RadixPlan, RadixStage, RadixTuning, Tallies,
 };
 use lanescope_algorithms::partition::{Limits, Memory, Order, Plan, Tuning, Writes, words_of};
 use lanescope_algorithms::{Compact, Flags, ScanTuning, shaders};
@@ -18,6 +18,9 @@ use lanescope_simt::program::{Overrides, Parsed};
 use lanescope_simt::simulate::{Compiled, Config, Fma, Memory as Bound, Reconvergence, Schedule};
 use lanescope_simt::units::Width;
 use lanescope_simt::units::random::mix;
+
+/// Both widths of counts.
+const TALLIES: [Tallies; 2] = [Tallies::Words, Tallies::Halves];
 
 const WIDTHS: [u32; 6] = [4, 8, 16, 32, 64, 128];
 
@@ -117,7 +120,8 @@ impl Case {
             0 => Before::Runs { length: 1 + below(700) },
             _ => Before::LookBack { spins: 1 + below(20), at_once: [1, 2, 8][below(3) as usize] },
         };
-        let ballots = RadixTuning { threads, items, staged, matching: Matching::Ballots, before };
+        let (matching, tallies) = (Matching::Ballots, TALLIES[below(2) as usize]);
+        let ballots = RadixTuning { threads, items, staged, matching, tallies, before };
         let masks = RadixTuning { matching: Matching::Masks, ..ballots };
         let tuning = if masks.check(LIMITS, n).is_ok() { masks } else { ballots };
         Self { key, bits, keys, payload: below(2) == 0, tuning }
@@ -206,7 +210,7 @@ impl Case {
 #[test]
 fn sorts_are_stable_and_right_at_every_width() {
     let mut wrong = Vec::new();
-    for seed in 0..48_u64 {
+    for seed in 0..96_u64 {
         let case = Case::random(seed);
         let width = WIDTHS[usize::try_from(seed % 6).unwrap()];
         let told = std::panic::catch_unwind(|| case.check(&config(width, Schedule::InOrder)));
@@ -217,6 +221,66 @@ fn sorts_are_stable_and_right_at_every_width() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Keys that are all equal, and keys that differ in the second of two digits alone: every lane of a row has the same digit, and
+/// one counter of each group takes the whole tile. Payloads keep their order.
+#[test]
+fn sorts_of_keys_that_are_alike_are_stable_at_every_width() {
+    for (index, width) in WIDTHS.into_iter().enumerate() {
+        let matched = [Matching::Ballots, Matching::Masks];
+        for (matching, tallies) in matched.into_iter().flat_map(|m| TALLIES.map(|t| (m, t))) {
+            // Tiles that are full, and a last one that is not.
+            for (items, n) in [(8, 2 * 8 * 128), (6, 2 * 6 * 128 + 77)] {
+                let before = Before::LookBack { spins: 3, at_once: 8 };
+                let staged = items;
+                let tuning = RadixTuning { threads: 128, items, staged, matching, tallies, before };
+                let equal = [0, u32::MAX, 0x8000_0000][index % 3];
+                let one_digit = |i: u32| (i * 37 % 128) << 7 | 0x55;
+                for keys in [vec![equal; n as usize], (0..n).map(one_digit).collect()] {
+                    let key = [Key::U32, Key::I32, Key::F32][index % 3];
+                    let case = Case { key, bits: 0..14, keys, payload: true, tuning };
+                    case.check(&config(width, Schedule::InOrder));
+                    let schedule = Schedule::Unfair { seed: index as u64 };
+                    case.check(&config(width, schedule));
+                }
+            }
+        }
+    }
+}
+
+/// Where fewer keys are staged than masks and counts of whole words need, halves have room; where more are, memory is the same.
+#[test]
+fn halves_of_words_take_less_memory_where_counts_decide() {
+    let tuning = |items, matching, tallies| {
+        let before = Before::LookBack { spins: 1024, at_once: 8 };
+        RadixTuning { threads: 256, items, staged: items, matching, tallies, before }
+    };
+    let misfit =
+        |tuning: RadixTuning| tuning.check(LIMITS, 1).err().map(|misfit| misfit.to_string());
+    let [words, halves] = TALLIES.map(|tallies| misfit(tuning(14, Matching::Masks, tallies)));
+    assert_eq!((words.as_deref(), halves), (Some("staged is 14; masks take 16"), None));
+    let words = misfit(tuning(10, Matching::Masks, Tallies::Halves));
+    assert_eq!(words.as_deref(), Some("staged is 10; masks take 12"));
+    let bytes =
+        |items| TALLIES.map(|tallies| tuning(items, Matching::Ballots, tallies).workgroup_bytes());
+    let ([words, halves], [many_words, many_halves]) = (bytes(4), bytes(22));
+    assert_eq!(words - halves, 4 * 4 * 256);
+    assert_eq!(many_words, many_halves);
+}
+
+/// A tile of as many keys as there can be, all alike: counts and places are the largest that halves of words hold.
+#[test]
+fn halves_of_words_hold_the_largest_tile() {
+    for matching in [Matching::Ballots, Matching::Masks] {
+        let before = Before::LookBack { spins: 1024, at_once: 8 };
+        let tallies = Tallies::Halves;
+        let (threads, items, staged) = (1024, 32, 32);
+        let tuning = RadixTuning { threads, items, staged, matching, tallies, before };
+        let keys = vec![7; tuning.tile() as usize];
+        let case = Case { key: Key::U32, bits: 0..4, keys, payload: true, tuning };
+        case.check(&config(32, Schedule::InOrder));
+    }
 }
 
 /// Workgroups that never find what they look for count it themselves, whoever runs first.
@@ -230,6 +294,8 @@ fn sorts_need_no_forward_progress() {
             items: 4,
             staged: 4,
             matching: Matching::Ballots,
+            // Each at every width.
+            tallies: TALLIES[(seed / 6) as usize],
             before: Before::LookBack { spins: 1 + (seed % 4) as u32, at_once: 8 },
         };
         let case = Case { key: Key::U32, bits: 0..12, keys, payload: true, tuning };
@@ -240,8 +306,8 @@ fn sorts_need_no_forward_progress() {
     // In order nobody waits for what has not begun.
     let keys = (0..1500).rev().collect();
     let before = Before::LookBack { spins: 1, at_once: 8 };
-    let matching = Matching::Ballots;
-    let tuning = RadixTuning { threads: 128, items: 4, staged: 4, matching, before };
+    let (matching, tallies) = (Matching::Ballots, Tallies::Words);
+    let tuning = RadixTuning { threads: 128, items: 4, staged: 4, matching, tallies, before };
     let case = Case { key: Key::U32, bits: 0..12, keys, payload: false, tuning };
     assert_eq!(case.check(&config(32, Schedule::InOrder)), 0);
 }

@@ -3,7 +3,7 @@
 //! Input: a work on its buffers. Output: a line a way on standard error, fastest first.
 
 use anyhow::{Context, Result};
-use lanescope::algorithms::sort::{Before, Matching, RadixTuning};
+use lanescope::algorithms::sort::{Before, Matching, RadixTuning, Tallies};
 use lanescope::algorithms::{ReduceTuning, ScanTuning, SoftmaxTuning};
 use lanescope::statistics::median;
 
@@ -127,10 +127,13 @@ fn sorts() -> Vec<Tuning> {
     let looks = [2, 4, 16].into_iter().map(|at_once| ((256, 22, 22), at_once));
     let shapes = shapes.chain(looks);
     let matched = [Matching::Ballots, Matching::Masks];
-    let shapes = shapes.flat_map(|shape| matched.map(|matching| (shape, matching)));
-    for (((threads, items, staged), at_once), matching) in shapes {
+    let shapes = shapes.flat_map(|shape| matched.map(|matching| (shape, matching, Tallies::Words)));
+    // Counts of half a word: what masks of words have no room for, and what they have.
+    let halves = [(256, 12, 12), (256, 14, 14), (256, 16, 16), (256, 22, 22)].into_iter();
+    let halves = halves.map(|shape| ((shape, 8), Matching::Masks, Tallies::Halves));
+    for (((threads, items, staged), at_once), matching, tallies) in shapes.chain(halves) {
         let before = Before::LookBack { spins: 1024, at_once };
-        let tuning = RadixTuning { threads, items, staged, matching, before };
+        let tuning = RadixTuning { threads, items, staged, matching, tallies, before };
         found.push(Tuning::Sort(Some(tuning)));
     }
     found

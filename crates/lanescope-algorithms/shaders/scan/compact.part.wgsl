@@ -30,15 +30,10 @@ fn elements_of(index: u32) -> vec4<u32> {
     return elements[min(index, vectors_count() - 1u)];
 }
 
-// Where a subgroup's lanes meet, so that each sees what the others have put: the whole workgroup does, where the host knows of no
-// barrier for subgroups.
-fn meet() {
-    workgroupBarrier();
-}
-
 // Writes what a subgroup keeps of a row of vectors, given the sums of flags up to and with each element; after the last
 // vector, how many there are. Lanes put what they keep side by side first, so that neighbours write to neighbouring places:
-// a lane by itself would write up to four words, each far from the next lane's.
+// a lane by itself would write up to four words, each far from the next lane's. The host writes `meet`, in which the whole
+// workgroup meets where there is no barrier for subgroups.
 fn store_kept(index: u32, sums: vec4<u32>, four: vec4<u32>, place: Place) {
     let before = vec4(sums.x - flags_of(index).x, sums.xyz);
     let row = subgroupBroadcastFirst(before.x);

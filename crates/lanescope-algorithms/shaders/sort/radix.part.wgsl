@@ -41,6 +41,10 @@ override HISTOGRAM_BINS: u32 = PASSES * BINS;
 const LOOKS = 8u;
 // Whether lanes with the same digit find each other by masks in workgroup memory, in place of ballots.
 const MASKS = false;
+// 1 where two groups' counts of a digit share a word, 16 bits each, and 0 where each has a word. No tile has 2^16 keys.
+const SHARED = 0u;
+const TALLY_MASK = 0xffffffffu >> (SHARED * 16u);
+override TALLY_WORDS: u32 = TALLIES / (1u + SHARED);
 
 // What a tile has published: nothing, its own counts, or those of everything up to its end.
 const COUNTED_OWN = 1u;
@@ -156,32 +160,102 @@ fn radix_values_in(at: Lane, tile: u32, held: ptr<function, array<u32, ITEMS>>) 
     }
 }
 
-// Counts the digits of each group.
-fn radix_count(at: Lane, held: ptr<function, array<u32, ITEMS>>) {
-    for (var r = 0u; r < ITEMS; r++) {
-        atomicAdd(&many_room[at.group * BINS + radix_digit((*held)[r])], 1u);
+// The word in which a group counts a digit, and where its bits begin there.
+fn tally_word(group: u32, d: u32) -> u32 {
+    return (group >> SHARED) * BINS + d;
+}
+
+fn tally_shift(group: u32) -> u32 {
+    return (group & SHARED) * 16u;
+}
+
+// A group's count, of a word.
+fn tally_of(group: u32, word: u32) -> u32 {
+    return (word >> tally_shift(group)) & TALLY_MASK;
+}
+
+// Adds to a count of the group's that is known: one lane does. What else is in the word is another group's.
+fn tally_add(group: u32, entry: u32, counted: u32, more: u32) {
+    if (SHARED == 0u) {
+        atomicStore(&many_room[entry], counted + more);
+    } else {
+        atomicAdd(&many_room[entry], more << tally_shift(group));
     }
 }
 
-// Where lanes of a subgroup meet, so that each sees what the others have stored. Ballots need nothing of it: the host writes
-// a barrier in where MASKS is true.
-fn radix_meet() {}
+// The counts of four groups, and what they are set to: where each one's keys begin, from `first` on.
+fn tally_four(group: u32, d: u32) -> vec4<u32> {
+    if (SHARED == 0u) {
+        return many_four(group * BINS + d);
+    }
+    let entry = tally_word(group, d);
+    let low = atomicLoad(&many_room[entry]);
+    let high = atomicLoad(&many_room[entry + BINS]);
+    return vec4(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
+}
+
+fn tally_four_set(group: u32, d: u32, first: u32, four: vec4<u32>) {
+    if (SHARED == 0u) {
+        many_four_set(group * BINS + d, first, four);
+    } else {
+        let entry = tally_word(group, d);
+        let third = first + four.x + four.y;
+        atomicStore(&many_room[entry], first | ((first + four.x) << 16u));
+        atomicStore(&many_room[entry + BINS], third | ((third + four.z) << 16u));
+    }
+}
+
+// Counts the digits of each group.
+fn radix_count(at: Lane, held: ptr<function, array<u32, ITEMS>>) {
+    for (var r = 0u; r < ITEMS; r++) {
+        let entry = tally_word(at.group, radix_digit((*held)[r]));
+        atomicAdd(&many_room[entry], 1u << tally_shift(at.group));
+    }
+}
 
 // The rank of a row's key among its group's keys of the digit so far, by a word for each digit, in which each lane sets its bit.
-// The words lie behind the groups' counts, and are 0 before and after.
+// The words lie behind the groups' counts, and are 0 before and after. The host writes `meet`, with a barrier where MASKS is
+// true.
 fn radix_rank_by_masks(at: Lane, key: u32) -> u32 {
-    let entry = at.group * BINS + key;
-    atomicOr(&many_room[TALLIES + entry], 1u << at.index);
-    radix_meet();
-    let same = atomicLoad(&many_room[TALLIES + entry]);
-    let counted = atomicLoad(&many_room[entry]);
-    radix_meet();
+    let entry = tally_word(at.group, key);
+    let mask = TALLY_WORDS + at.group * BINS + key;
+    atomicOr(&many_room[mask], 1u << at.index);
+    meet();
+    let same = atomicLoad(&many_room[mask]);
+    let counted = tally_of(at.group, atomicLoad(&many_room[entry]));
+    meet();
     let below = countOneBits(same & ((1u << at.index) - 1u));
     if (at.index == firstLeadingBit(same)) {
-        atomicStore(&many_room[entry], counted + below + 1u);
-        atomicStore(&many_room[TALLIES + entry], 0u);
+        tally_add(at.group, entry, counted, below + 1u);
+        atomicStore(&many_room[mask], 0u);
     }
-    radix_meet();
+    meet();
+    return counted + below;
+}
+
+// The same by ballots, as `many_rank`, for counts that share words.
+fn radix_rank_by_ballots(at: Lane, width: Width, key: u32) -> u32 {
+    let same = group_match(at, width, key);
+    let below = countOneBits(same & ((1u << at.index) - 1u));
+    let last = firstLeadingBit(same);
+    let entry = tally_word(at.group, key);
+    var counted = 0u;
+    if (width.narrow) {
+        if (at.index == last) {
+            let word = atomicAdd(&many_room[entry], (below + 1u) << tally_shift(at.group));
+            counted = tally_of(at.group, word);
+        }
+        narrow_told[at.place] = counted;
+        workgroupBarrier();
+        counted = narrow_told[at.group * 32u + last];
+        workgroupBarrier();
+    } else {
+        let known = tally_of(at.group, atomicLoad(&many_room[entry]));
+        counted = subgroupShuffle(known, (at.lane & ~31u) + last);
+        if (at.index == last) {
+            tally_add(at.group, entry, counted, below + 1u);
+        }
+    }
     return counted + below;
 }
 
@@ -189,6 +263,9 @@ fn radix_rank_by_masks(at: Lane, key: u32) -> u32 {
 fn radix_rank(at: Lane, width: Width, key: u32) -> u32 {
     if (MASKS && !width.narrow) {
         return radix_rank_by_masks(at, key);
+    }
+    if (SHARED == 1u) {
+        return radix_rank_by_ballots(at, width, key);
     }
     return many_rank(at, width, key);
 }
@@ -217,7 +294,7 @@ fn radix_begin(at: Lane, width: Width) -> Run {
     var run = Run(0u, 0u);
     if (at.place < BINS) {
         for (var group = 0u; group < GROUPS; group += 4u) {
-            let four = many_four(group * BINS + at.place);
+            let four = tally_four(group, at.place);
             run.count += four.x + four.y + four.z + four.w;
         }
     }
@@ -225,8 +302,8 @@ fn radix_begin(at: Lane, width: Width) -> Run {
     if (at.place < BINS) {
         var sum = run.first;
         for (var group = 0u; group < GROUPS; group += 4u) {
-            let four = many_four(group * BINS + at.place);
-            many_four_set(group * BINS + at.place, sum, four);
+            let four = tally_four(group, at.place);
+            tally_four_set(group, at.place, sum, four);
             sum += four.x + four.y + four.z + four.w;
         }
     }
@@ -362,7 +439,7 @@ fn chained_count(
     held: ptr<function, array<u32, ITEMS>>,
 ) -> Run {
     radix_keys_in(at, number * RADIX_TILE, held);
-    for (var i = at.place; i < select(TALLIES, 2u * TALLIES, MASKS); i += THREADS) {
+    for (var i = at.place; i < TALLY_WORDS + select(0u, TALLIES, MASKS); i += THREADS) {
         atomicStore(&many_room[i], 0u);
     }
     workgroupBarrier();

@@ -6,13 +6,14 @@
 //! once, after a small one that resets its state. What it reads and writes instead stands in
 //! `shaders/scan/compact.part.wgsl`.
 
-use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device, Features};
+use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 
-use super::scan::{STATE_BYTES, Scan, ScanScratch};
+use super::scan::{STATE_BYTES, Scan, ScanHook, ScanScratch};
 use super::{
     AlgorithmError, BufferPart, CollectiveDispatch, ELEMENT_BYTES, Element, ScanKind, ScanTuning,
     check_length, grid, params, specialise,
 };
+use crate::partition::{Limits, meeting};
 use crate::shaders;
 
 /// How flags lie in their buffer; an element is kept where its flag is not zero.
@@ -56,7 +57,7 @@ impl Compact {
     /// [`AlgorithmError::NoSubgroups`] and [`AlgorithmError::SubgroupTooNarrow`] for devices on which
     /// it does not run, and [`AlgorithmError::Tuning`].
     pub fn new(device: &Device, flags: Flags, tuning: ScanTuning) -> Result<Self, AlgorithmError> {
-        let barrier = device.features().contains(Features::SUBGROUP_BARRIER);
+        let barrier = Limits::from(device).subgroup_barrier;
         let scan = Scan::with_shader(device, tuning, || Self::shader(flags, tuning, barrier))?;
         Ok(Self { scan, flags })
     }
@@ -120,41 +121,27 @@ impl Compact {
     /// The shader for a kind of flags and a division of the work, with `subgroupBarrier()` or with barriers of the
     /// whole workgroup.
     pub fn shader(flags: Flags, tuning: ScanTuning, subgroup_barrier: bool) -> String {
-        let scan = Scan::shader(Element::U32, ScanKind::Inclusive, tuning);
-        let write = "        if (index < vectors_count()) {
-            store(index, items[k] + before);
-        }
-";
-        let scan = specialise(
-            &scan,
-            &[
-                ("input[first + k * place.width]", "flags_of(first + k * place.width)".to_owned()),
-                (
-                    "input[min(first + k * width, vectors_count() - 1u)]",
-                    "flags_of(first + k * width)".to_owned(),
-                ),
-                // Elements are on their way while tiles are waited for.
-                (
-                    "    // Publish this tile's sum.\n",
-                    "    var fours: array<vec4<u32>, ITEMS>;
+        // Elements are on their way while tiles are waited for.
+        let elements = "    var fours: array<vec4<u32>, ITEMS>;
     for (var k = 0u; k < ITEMS; k++) {
         fours[k] = elements_of(first + k * width);
     }
-"
-                    .to_owned(),
-                ),
-                (
-                    write,
-                    "        store_kept(index, items[k] + before, fours[k], place);\n".to_owned(),
-                ),
+";
+        let write = "        store_kept(index, items[k] + before, fours[k], place);\n";
+        let scan = ScanHook::fill(
+            &Scan::shader(Element::U32, ScanKind::Inclusive, tuning),
+            &[
+                (ScanHook::LoadWhole, "flags_of(first + k * place.width)"),
+                (ScanHook::Load, "flags_of(first + k * width)"),
+                (ScanHook::BeforePublishing, elements),
+                (ScanHook::Write, write),
             ],
         );
-        let meeting = if subgroup_barrier { "subgroupBarrier();" } else { "workgroupBarrier();" };
-        let part = specialise(shaders::COMPACT, &[("workgroupBarrier();", meeting.to_owned())]);
+        let barrier = if subgroup_barrier { "subgroupBarrier();" } else { "workgroupBarrier();" };
         let part = match flags {
-            Flags::Words => part,
+            Flags::Words => shaders::COMPACT.to_owned(),
             Flags::Bytes => specialise(
-                &part,
+                shaders::COMPACT,
                 &[
                     ("alias Flags = vec4<u32>;", "alias Flags = u32;".to_owned()),
                     ("(0u, 0u, 0u, 0u)", "(0u, 8u, 16u, 24u)".to_owned()),
@@ -162,7 +149,7 @@ impl Compact {
                 ],
             ),
         };
-        scan + &part
+        scan + &part + &meeting(barrier)
     }
 }
 

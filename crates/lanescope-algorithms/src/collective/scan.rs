@@ -56,6 +56,43 @@ pub enum ScanKind {
     Exclusive,
 }
 
+/// A place in the scan's text at which what is built on it puts text of its own. Places are named here and not in the text,
+/// which the catalogue's kernel compiles as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScanHook {
+    /// An expression: vector `first + k * place.width` of a tile that has all its vectors.
+    LoadWhole,
+    /// An expression: vector `first + k * width`; beyond the last one any will do.
+    Load,
+    /// Statements, once the tile's own sums are known and before it publishes them.
+    BeforePublishing,
+    /// Statements for each vector `index`, of which `items[k] + before` are the sums; beyond the last one too.
+    Write,
+}
+
+impl ScanHook {
+    /// What stands there in the scan, and nowhere else in it.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::LoadWhole => "input[first + k * place.width]",
+            Self::Load => "input[min(first + k * width, vectors_count() - 1u)]",
+            Self::BeforePublishing => "    // Publish this tile's sum.\n",
+            Self::Write => {
+                "        if (index < vectors_count()) {
+            store(index, items[k] + before);
+        }
+"
+            }
+        }
+    }
+
+    /// The scan's text with something else at these places.
+    pub(super) fn fill(text: &str, filled: &[(Self, &str)]) -> String {
+        let replacements = filled.iter().map(|(hook, text)| (hook.text(), (*text).to_owned()));
+        specialise(text, &replacements.collect::<Vec<_>>())
+    }
+}
+
 /// A scan for one type on one device.
 ///
 /// lavapipe leaves every loop after 65,535 iterations, without a word. There, scans of many millions of

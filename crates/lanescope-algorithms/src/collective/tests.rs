@@ -1,6 +1,17 @@
 //! Tests that need no device and no catalogue: grids, lengths and limits.
 
+use super::scan::ScanHook;
 use super::*;
+
+#[test]
+fn each_hook_of_the_scan_stands_in_its_text_once() {
+    let tuning = ScanTuning { workgroup_size: 128, items: 3, spins: 9 };
+    let text = Scan::shader(Element::U32, ScanKind::Inclusive, tuning);
+    let loads = [ScanHook::LoadWhole, ScanHook::Load];
+    for hook in loads.into_iter().chain([ScanHook::BeforePublishing, ScanHook::Write]) {
+        assert_eq!(text.matches(hook.text()).count(), 1, "{hook:?}");
+    }
+}
 
 #[test]
 fn grids_hold_what_they_must_and_no_side_is_too_long() {

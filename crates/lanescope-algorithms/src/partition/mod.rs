@@ -148,6 +148,12 @@ impl Plan {
     }
 }
 
+/// The shader's function `meet`, in which lanes of a subgroup meet, so that each sees what the others have put in
+/// workgroup memory: with a barrier, or with nothing where none puts anything there. What calls it has no such function.
+pub(crate) fn meeting(barrier: &str) -> String {
+    format!("\nfn meet() {{\n    {barrier}\n}}\n")
+}
+
 /// The length in elements of a buffer for n of them: n rounded up to a multiple of 4, and at
 /// least 4. Saturates at the largest multiple of 4 for n near 2^32, which no device binds.
 pub fn words_of(n: u32) -> u32 {

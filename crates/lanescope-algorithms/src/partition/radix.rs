@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::limits::Limits;
 use super::tuning::{RUN_MAX, Tuning, TuningError};
-use super::{grid, words_of};
+use super::{grid, meeting, words_of};
 
 /// Words of the shader's struct `Digit`, filled up to whole vectors.
 pub const DIGIT_WORDS: usize = 8;
@@ -53,11 +53,11 @@ const STAGED_LINE: &str = "const STAGED = 12u;";
 /// The line that says how many tiles are looked back at at a time.
 const LOOKS_LINE: &str = "const LOOKS = 8u;";
 
-/// The lines that say that lanes with the same digit find each other by ballots, and what they are for masks.
-const MATCHING_LINES: [[&str; 2]; 2] = [
-    ["const MASKS = false;", "const MASKS = true;"],
-    ["fn radix_meet() {}", "fn radix_meet() {\n    subgroupBarrier();\n}"],
-];
+/// The line that says whether lanes with the same digit find each other by masks.
+const MASKS_LINE: &str = "const MASKS = false;";
+
+/// The line that says whether two groups' counts share a word.
+const SHARED_LINE: &str = "const SHARED = 0u;";
 
 /// What begins and ends the line of a loop of as many iterations as a constant says, in the shader.
 const LOOP: [&str; 2] = ["for (var r = 0u; r < ", "; r++) {"];
@@ -104,6 +104,8 @@ pub struct RadixTuning {
     pub staged: u32,
     /// How lanes with the same digit find each other.
     pub matching: Matching,
+    /// How wide the counts of a tile's digits are.
+    pub tallies: Tallies,
     /// How a tile finds out what the tiles before it have.
     pub before: Before,
 }
@@ -114,9 +116,19 @@ pub enum Matching {
     /// By a ballot for each bit of the digit.
     Ballots,
     /// By a word of workgroup memory for each digit, in which each lane sets its bit: fewer instructions, more conflicts
-    /// where many keys are alike, and 16 staged keys at least for a digit of 8 bits. It takes
+    /// where many keys are alike, and 16 staged keys at least for a digit of 8 bits, or 12 ([`Tallies::Halves`]). It takes
     /// [`Limits::subgroup_barrier`]; subgroups of fewer than 32 lanes have ballots all the same.
     Masks,
+}
+
+/// How wide the numbers are in which each group of 32 lanes counts a digit's keys of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tallies {
+    /// A word each.
+    Words,
+    /// Half a word each, two groups to a word: masks then do with 12 staged keys for a digit of 8 bits, so that workgroups may have
+    /// less workgroup memory, and each key takes more instructions. It was not timed.
+    Halves,
 }
 
 /// How a tile finds out how many keys of each digit the tiles before it have.
@@ -149,12 +161,13 @@ impl RadixTuning {
         // Counts that are published have flags beside them: for more keys than that, runs.
         if processor || n >> COUNT_BITS > 0 {
             let before = Before::Runs { length: Tuning::run_length(n) };
-            let matching = Matching::Ballots;
-            return Self { threads: 128, items: 4, staged: 4, matching, before };
+            let (matching, tallies) = (Matching::Ballots, Tallies::Words);
+            return Self { threads: 128, items: 4, staged: 4, matching, tallies, before };
         }
         let before = Before::LookBack { spins: SPINS, at_once: AT_ONCE };
         let tuning = |(threads, items, staged)| {
-            let ballots = Self { threads, items, staged, matching: Matching::Ballots, before };
+            let (matching, tallies) = (Matching::Ballots, Tallies::Words);
+            let ballots = Self { threads, items, staged, matching, tallies, before };
             let masks = Self { matching: Matching::Masks, ..ballots };
             if masks.check(limits, n).is_ok() { masks } else { ballots }
         };
@@ -207,7 +220,24 @@ impl RadixTuning {
 
     /// Words in which keys are staged, or counted.
     fn room(&self) -> u32 {
-        self.threads * self.staged.max(8)
+        let counted = match self.tallies {
+            Tallies::Words => 8,
+            Tallies::Halves => 4,
+        };
+        self.threads * self.staged.max(counted)
+    }
+
+    /// Words of the groups' counts, and of their masks where there are any.
+    fn tally_words(&self) -> u32 {
+        let each = (self.threads / 32) << self.digit_bits_max();
+        let counts = match self.tallies {
+            Tallies::Words => each,
+            Tallies::Halves => each / 2,
+        };
+        match self.matching {
+            Matching::Ballots => counts,
+            Matching::Masks => counts + each,
+        }
     }
 
     /// Bytes of workgroup memory of the largest entry point.
@@ -232,7 +262,7 @@ impl RadixTuning {
     pub fn check(&self, limits: impl Into<Limits>, n: u32) -> Result<(), TuningError> {
         let limits = limits.into();
         let wrong = |message: String| Err(TuningError(message));
-        let Self { threads, items, staged, matching, before } = *self;
+        let Self { threads, items, staged, matching, tallies: _, before } = *self;
         if ![128, 256, 512, 1024].contains(&threads) {
             return wrong(format!("threads is {threads}, not 128, 256, 512 or 1024"));
         }
@@ -251,7 +281,7 @@ impl RadixTuning {
                     "masks take a barrier for subgroups, which the device lacks".to_owned(),
                 );
             }
-            let needed = (threads / 16) << self.digit_bits_max();
+            let needed = self.tally_words();
             if self.room() < needed {
                 return wrong(format!("staged is {staged}; masks take {}", needed / threads));
             }
@@ -478,28 +508,27 @@ impl RadixPlan {
     /// # Panics
     ///
     /// Where `text` has no line that says how many keys a lane has, how many are staged, how many tiles are looked
-    /// back at at a time, or how lanes with the same digit find each other.
+    /// back at at a time, how lanes with the same digit find each other, or how wide counts are.
     pub fn specialise(&self, text: &str) -> String {
-        let RadixTuning { items, staged, matching, before, .. } = self.tuning;
+        let RadixTuning { items, staged, matching, tallies, before, .. } = self.tuning;
         let looks = match before {
             Before::LookBack { at_once, .. } => at_once,
             Before::Runs { .. } => AT_ONCE,
         };
+        let masks = matching == Matching::Masks;
         let mut text = text.to_owned();
         for (line, name, value) in [
-            (ITEMS_LINE, "ITEMS", items),
-            (STAGED_LINE, "STAGED", staged),
-            (LOOKS_LINE, "LOOKS", looks),
+            (ITEMS_LINE, "ITEMS", items.to_string() + "u"),
+            (STAGED_LINE, "STAGED", staged.to_string() + "u"),
+            (LOOKS_LINE, "LOOKS", looks.to_string() + "u"),
+            (MASKS_LINE, "MASKS", masks.to_string()),
+            (SHARED_LINE, "SHARED", u32::from(tallies == Tallies::Halves).to_string() + "u"),
         ] {
             assert!(text.contains(line), "the shader has no {line:?} to replace");
-            text = text.replace(line, &format!("const {name} = {value}u;"));
+            text = text.replace(line, &format!("const {name} = {value};"));
         }
-        for [line, masks] in MATCHING_LINES {
-            assert!(text.contains(line), "the shader has no {line:?} to replace");
-            if matching == Matching::Masks {
-                text = text.replace(line, masks);
-            }
-        }
+        // Ballots put nothing in workgroup memory.
+        text.push_str(&meeting(if masks { "subgroupBarrier();" } else { "" }));
         let trip_count_of = |name: &str| -> Option<u32> {
             let line = format!("const {name} = ");
             let (_, value) = text.split_once(&line)?;

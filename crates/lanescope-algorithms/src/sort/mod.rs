@@ -61,7 +61,7 @@ use crate::partition::Limits;
 use crate::partition::radix::{RadixMemory, RadixPlan};
 use crate::shaders;
 
-pub use crate::partition::radix::{Before, Key, Matching, RadixTuning};
+pub use crate::partition::radix::{Before, Key, Matching, RadixTuning, Tallies};
 pub use crate::partition::words_of;
 
 /// Buffers of the caller's; all need the usage `STORAGE`. Each is [`words_of`]\(n\) × u32 long, which is

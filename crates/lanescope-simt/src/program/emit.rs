@@ -12,8 +12,7 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo};
 use naga::{Module, ResourceBinding, ShaderStage};
 
-use super::error::ProgramError;
-use super::language::TargetLanguage;
+use super::error::{ProgramError, TargetLanguage};
 use super::portable::portable;
 use super::source::Text;
 use super::validate::{guard, run_validator, validate};

@@ -1,8 +1,8 @@
 //! Why a shader cannot be used.
 //!
-//! Input: what naga or lanescope finds. Output: errors with file, line and naga's diagnostic.
+//! Input: what naga or lanescope finds. Output: errors with file, line and naga's diagnostic; and the languages that naga
+//! writes, which errors name.
 
-use super::language::TargetLanguage;
 /// Why a shader cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
@@ -171,4 +171,28 @@ pub enum ProgramError {
         /// The panic's message.
         message: String,
     },
+}
+
+/// A language that naga writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TargetLanguage {
+    /// For Vulkan.
+    SpirV,
+    /// For Metal.
+    Msl,
+    /// For DX12.
+    Hlsl,
+    /// For browsers.
+    Wgsl,
+}
+
+impl std::fmt::Display for TargetLanguage {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::SpirV => "SPIR-V",
+            Self::Msl => "MSL",
+            Self::Hlsl => "HLSL",
+            Self::Wgsl => "WGSL",
+        })
+    }
 }

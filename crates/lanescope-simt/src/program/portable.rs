@@ -30,8 +30,7 @@ use naga::{
     Statement, Type, TypeInner,
 };
 
-use super::error::ProgramError;
-use super::language::TargetLanguage;
+use super::error::{ProgramError, TargetLanguage};
 use super::source::Text;
 use super::validate::{array_length, guard, validate};
 use super::visit::{Meeting, for_each_effect};
