@@ -153,7 +153,46 @@ pub(crate) fn unaffected(text: &str, cut_off: &[u32]) -> std::ops::Range<u32> {
     0..0
 }
 
-/// A smaller program that two runners still disagree on, and how.
+/// What two runners disagree on, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Disagreement {
+    /// The contents of a buffer or a texture.
+    Output,
+    /// Lanes of a block.
+    Lanes,
+    /// A block is executed less often, with as many lanes.
+    FewerExecutions,
+    /// A block is executed more often, with as many lanes.
+    MoreExecutions,
+    /// Something else, such as a histogram.
+    Other,
+}
+
+impl Disagreement {
+    /// What a line of [`Comparison::differences`] is about.
+    fn from_line(difference: &str) -> Self {
+        let counts = || {
+            let (_, counts) = difference.strip_prefix("block ")?.split_once(": ")?;
+            let numbers = counts.split(|letter: char| !letter.is_ascii_digit());
+            let numbers: Vec<u64> = numbers.filter_map(|number| number.parse().ok()).collect();
+            <[u64; 4]>::try_from(numbers).ok()
+        };
+        match counts() {
+            _ if difference.starts_with("buffer ") => Self::Output,
+            Some([_, lanes, _, expected]) if lanes != expected => Self::Lanes,
+            Some([executions, _, expected, _]) if executions < expected => Self::FewerExecutions,
+            Some([executions, _, expected, _]) if executions > expected => Self::MoreExecutions,
+            _ => Self::Other,
+        }
+    }
+
+    /// The worst of some differences; `None` where there are none.
+    pub(crate) fn worst(differences: &[String]) -> Option<Self> {
+        differences.iter().map(|difference| Self::from_line(difference)).min()
+    }
+}
+
+/// A smaller program that two runners still disagree on as badly, and how.
 ///
 /// # Errors
 ///
@@ -165,8 +204,13 @@ pub(crate) fn smallest(
     simulator: &mut dyn Runner,
 ) -> Result<(Program, Vec<String>), RunError> {
     let mut again = |program: &Program| compare(program, seed, device, simulator);
+    // What is left of a program whose outputs differ is to have outputs that differ.
+    let worst = Disagreement::worst(&again(program)?.differences);
     let smallest = shrink(program, &mut |program| {
-        again(program).is_ok_and(|comparison| !comparison.differences.is_empty())
+        again(program).is_ok_and(|comparison| {
+            !comparison.differences.is_empty()
+                && Disagreement::worst(&comparison.differences) == worst
+        })
     });
     let differences = again(&smallest)?.differences;
     Ok((smallest, differences))
