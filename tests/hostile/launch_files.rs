@@ -403,21 +403,35 @@ fn by_order() {
     let ended = append("placed", &placed, &other);
     ended.says("placed", 1, "wrong output: placed () on sim:8: 8 of 16 elements of `list`");
     assert!(!ended.stderr.contains("by order"), "{}", ended.stderr);
-    // A frame is a table by dispatch, which has the verdicts.
-    for name in ["equal", "other", "placed"] {
-        let to = folder.path().join("frame").join(name);
-        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
-        std::fs::rename(folder.path().join(name), to).unwrap();
+    frame(&folder);
+}
+
+/// Captured dispatches in a folder, or named one by one, are a table by dispatch with the verdicts, and a page each.
+fn frame(folder: &TempDir) {
+    let names = ["equal", "other", "placed"];
+    std::fs::create_dir_all(folder.path().join("frame")).unwrap();
+    for name in names {
+        std::fs::rename(folder.path().join(name), folder.path().join("frame").join(name)).unwrap();
     }
-    let ended = run(&folder, &[], &["profile", "frame", "--device", "sim:8", "--out", "o"], 40);
-    assert!(ended.stdout.contains("By dispatch"), "{}", ended.stdout);
-    let ends = |name: &str, verdict: &str| {
-        let row = |line: &&str| line.trim_start().starts_with(name) && line.contains("sim:8");
-        let rows: Vec<&str> = ended.stdout.lines().filter(row).collect();
-        let found = rows.iter().any(|line| line.trim_end().ends_with(verdict));
-        assert!(found, "{name}, {verdict}: {rows:?}\n{}", ended.stdout);
-    };
-    ends("equal", "equal");
-    ends("other", "differ by order");
-    ends("placed", "differ");
+    let each = ["frame/equal", "frame/other", "frame/placed"];
+    for (out, shaders) in [("whole", &["frame"][..]), ("each", &each[..])] {
+        let arguments = [&["profile", "--device", "sim:8", "--out", out][..], shaders].concat();
+        let ended = run(folder, &[], &arguments, 40);
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stdout.contains("By dispatch"), "{}", ended.stdout);
+        let verdicts = [("equal", "equal"), ("other", "differ by order"), ("placed", "differ")];
+        for (name, verdict) in verdicts {
+            let is_row = |line: &&str| line.starts_with(name) && line.contains("sim:8");
+            let row = ended.stdout.lines().find(is_row).map(str::trim_end);
+            assert!(row.is_some_and(|row| row.ends_with(verdict)), "{name}: {row:?}");
+        }
+        let page = |name: &str| {
+            let page = folder.path().join(out).join(format!("{name}.html"));
+            std::fs::read_to_string(page).unwrap()
+        };
+        let [equal, other, placed] = names.map(page);
+        assert!(!equal.contains("Outputs differ") && !equal.contains("Wrong outputs"));
+        assert!(other.contains("Outputs differ by order: 8 of 16 elements of"));
+        assert!(placed.contains("Wrong outputs: 8 of 16 elements of"));
+    }
 }
