@@ -55,8 +55,8 @@ fn check_size(folder: &Path) {
     assert!(bytes <= 64_000, "{}: {bytes} bytes beside its data", folder.display());
 }
 
-/// Frames 0 and 50 are captured without another result, and give the same executions and lanes on the
-/// simulator and on the driver, whose outputs are those of the program.
+/// Frames 0 and 50, recorded on threads of their own, are captured without another result, and give the same executions
+/// and lanes on the simulator and on the driver, whose outputs are those of the program.
 pub(super) fn reproduced(driver: &Driver) {
     let folder = TempDir::new().unwrap();
     let plain = checksum(driver, folder.path(), None);
