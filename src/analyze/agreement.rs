@@ -3,13 +3,13 @@
 //! Input: two measurements of one kernel with the same parameters, seed and width. Output: every
 //! difference in executions, lanes and histogram, block by block. Equality is exact: counts have no
 //! tolerance. A block counted on one side only is a difference too. Estimates are not held against
-//! counts.
+//! counts. Beside it: whether outputs differ since the order of workgroups or lanes decides them.
 
 use std::collections::BTreeMap;
 
 use super::names::{Simulated, device_label, is_simulated};
 use crate::{
-    record::{Block, Measurement, Method, Run, Value},
+    record::{Block, Measurement, Method, Output, Run, Status, Tag, Value, flag},
     units::{BlockId, Width},
 };
 
@@ -149,6 +149,28 @@ pub fn agreement(left: &Measurement, right: &Measurement) -> Result<Agreement, N
         }
     }
     Ok(found)
+}
+
+/// Whether outputs differ from what a captured dispatch left, and the order of workgroups, subgroups or lanes decides
+/// what is left: some device or simulator of the run saw so of the same launch.
+pub fn differs_by_order(run: &Run, measurement: &Measurement) -> bool {
+    // What has a CPU reference is right in every order.
+    let note = run.kernels.get(&measurement.kernel);
+    let is_captured = note.is_some_and(|note| note.result.is_none() && note.tolerance.is_none());
+    if !is_captured || (measurement.status, measurement.output) != (Status::Ok, Output::Mismatch) {
+        return false;
+    }
+    let orders = [Tag::DependsOnSchedule, Tag::DataRace, Tag::DiffersBetweenRuns];
+    run.measurements.iter().any(|other| {
+        (&other.kernel, &other.parameters, other.seed, &other.source_sha256)
+            == (
+                &measurement.kernel,
+                &measurement.parameters,
+                measurement.seed,
+                &measurement.source_sha256,
+            )
+            && orders.iter().any(|tag| flag::has(&other.flags, tag))
+    })
 }
 
 /// Adds what differs between two counts of one block; one of the two may be missing.

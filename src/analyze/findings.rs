@@ -79,7 +79,8 @@ pub(super) fn describe_trouble(summary: &Summary) -> Vec<String> {
         (flagged(&Tag::CooperativeLaunchRefused), "was", "were", "refused by the driver"),
         (flagged(&Tag::LoopCutOff), "was", "were", "cut off in a loop by the device"),
         (flagged(&Tag::WaitsGivenUp), "was", "were", "ended by a limit on waiting"),
-        (count(&|row| row.output == Output::Mismatch), "has", "have", "wrong outputs"),
+        (count(&has_wrong_outputs), "has", "have", "wrong outputs"),
+        (flagged(&Tag::OutputDependsOnOrder), "has", "have", "outputs that differ by order"),
     ];
     let found = ways.into_iter().filter(|(count, ..)| *count > 0);
     found
@@ -89,6 +90,11 @@ pub(super) fn describe_trouble(summary: &Summary) -> Vec<String> {
             format!("{launches} {what}")
         })
         .collect()
+}
+
+/// Whether outputs differ, and no order of workgroups or lanes decides them.
+fn has_wrong_outputs(row: &SummaryRow) -> bool {
+    row.output == Output::Mismatch && !flag::has(&row.flags, &Tag::OutputDependsOnOrder)
 }
 
 /// What of the self-test differed on a device.

@@ -61,6 +61,7 @@ pub use advice::{
 };
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
+    differs_by_order,
 };
 pub use bandwidth::{Bandwidth, bandwidth};
 pub use compare::{

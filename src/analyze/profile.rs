@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
+use super::agreement::differs_by_order;
 use super::counts::{Work, efficiency};
 use super::explained::{ExplainedTime, explain};
 use super::lines::{self, SourceColumn};
@@ -341,6 +342,12 @@ impl DeviceProfile {
         self.lines.iter().find(|line| line.line == number)
     }
 
+    /// Whether its outputs differ from what the captured dispatch left where the order of workgroups, subgroups or
+    /// lanes decides them.
+    pub fn differs_by_order(&self) -> bool {
+        flag::has(&self.flags, &Tag::OutputDependsOnOrder)
+    }
+
     /// The lines that depend on the order of workgroups: those that read what others wrote, and the
     /// conditions that follow.
     pub fn schedule_lines(&self) -> BTreeSet<u32> {
@@ -441,6 +448,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
     let known = super::names::device(run, &measurement.device);
     let mut flags = known.map(|device| device.flags.clone()).unwrap_or_default();
     flags.extend(measurement.flags.iter().cloned());
+    flags.extend(differs_by_order(run, measurement).then(|| Tag::OutputDependsOnOrder.into()));
     flags.sort();
     flags.dedup();
     let by_line = blocks_by_line(measurement);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::agreement::agreement;
+use super::agreement::{agreement, differs_by_order};
 use super::bandwidth::{Bandwidth, bandwidth};
 use super::counts::{Work, active_lanes_mean, active_lanes_mean_expected, efficiency, ratio};
 use super::names::{
@@ -269,7 +269,7 @@ fn row<'a>(run: &'a Run, measurement: &'a Measurement, finished: &mut Finished<'
         plausibility: judged,
         flags: Vec::new(),
     };
-    row.flags = flags(measurement, &row, simulated);
+    row.flags = flags(run, measurement, &row, simulated);
     if gave_up(run, measurement) {
         row.flags.push(Tag::WaitsGivenUp.into());
     }
@@ -319,6 +319,7 @@ fn gave_up(run: &Run, measurement: &Measurement) -> bool {
 }
 
 fn flags(
+    run: &Run,
     measurement: &Measurement,
     row: &SummaryRow,
     simulated: Option<&Measurement>,
@@ -331,6 +332,9 @@ fn flags(
     };
     add(measurement.status == Status::Failed, Tag::Failed);
     match measurement.output {
+        Output::Mismatch if differs_by_order(run, measurement) => {
+            add(true, Tag::OutputDependsOnOrder);
+        }
         Output::Mismatch => add(true, Tag::OutputMismatch),
         Output::Unchecked => add(measurement.status == Status::Ok, Tag::OutputUnchecked),
         Output::Verified => {}

@@ -410,6 +410,55 @@ fn what_did_not_go_well_comes_first() {
 }
 
 #[test]
+fn what_differs_from_a_capture_is_told_from_what_differs_by_order() {
+    use crate::record::Output;
+    let mut run = fixtures::compared_run();
+    run.measurements.retain(|measured| measured.status == Status::Ok);
+    run.measurements.iter_mut().for_each(|measured| {
+        measured.output = Output::Unchecked;
+        measured.flags.clear();
+    });
+    run.measurements[0].output = Output::Mismatch;
+    let first = run.measurements[0].clone();
+    let note = run.kernels.entry(first.kernel.clone()).or_default();
+    (note.result, note.tolerance) = (None, None);
+    let found = |run: &Run| {
+        let summary = summary(run);
+        let rows: Vec<&SummaryRow> = summary.devices.iter().flat_map(|d| &d.rows).collect();
+        let some = |tag: Tag| rows.iter().any(|row| flag::has(&row.flags, &tag));
+        let profiles = profiles(run);
+        let mut devices = profiles.iter().flat_map(|profile| &profile.devices);
+        let by_order = devices.any(DeviceProfile::differs_by_order);
+        assert_eq!(some(Tag::OutputDependsOnOrder), by_order);
+        let told = opening(run, &summary)[0].clone();
+        assert_eq!(told.contains("1 launch has outputs that differ by order"), by_order, "{told}");
+        (some(Tag::OutputMismatch), by_order)
+    };
+    assert_eq!(found(&run), (true, false));
+    for tag in [Tag::DependsOnSchedule, Tag::DataRace, Tag::DiffersBetweenRuns] {
+        // Whichever device saw it, of this launch or another one.
+        let other = run.devices.last().expect("devices").id.clone();
+        let beside = crate::record::Measurement {
+            device: other,
+            output: Output::Unchecked,
+            flags: vec![Flag::at(tag, [8])],
+            ..first.clone()
+        };
+        run.measurements.push(beside);
+        assert_eq!(found(&run), (false, true));
+        let last = run.measurements.last_mut().expect("it was added");
+        last.seed += 1;
+        assert_eq!(found(&run), (true, false));
+        run.measurements.pop();
+    }
+    // What has a reference of its own is right in every order.
+    run.measurements[0].flags.push(Tag::DataRace.into());
+    assert_eq!(found(&run), (false, true));
+    run.kernels.entry(first.kernel).or_default().result = Some("sums".to_owned());
+    assert_eq!(found(&run), (true, false));
+}
+
+#[test]
 fn where_nothing_is_compared_the_extremes_are_told() {
     let mut run = fixtures::compared_run();
     run.kernels.clear();

@@ -222,6 +222,7 @@ fn problems(device: &DeviceProfile, look: Look) -> String {
     if let Some(error) = &device.error {
         let how = match device.status {
             Status::Failed => "failed",
+            Status::Ok if device.differs_by_order() => "differs by order",
             Status::Ok => "wrong",
         };
         let line = format!("{} {how}: {}", device.column.device, visible(error));

@@ -155,7 +155,7 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
     writeln!(stderr, "Results: {file}")?;
     writeln!(stderr, "Page:    {}", page.display())?;
     for measurement in &recording.run.measurements {
-        super::run::complain(measurement, stderr)?;
+        super::run::complain(&recording.run, measurement, stderr)?;
     }
     // A wrong output may be what a claim is about: the verdict says it.
     let exit = match super::run::exit(&recording) {

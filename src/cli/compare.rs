@@ -159,7 +159,7 @@ fn profile_both(arguments: &CompareArguments, catalogue: &Catalogue) -> Result<S
         side.sources.clone_from(&recording.run.sources);
     }
     for measurement in &recording.run.measurements {
-        complain(measurement, &mut super::screen::stderr())?;
+        complain(&recording.run, measurement, &mut super::screen::stderr())?;
     }
     let exit = exit(&recording);
     Ok(Sides { a, b, versions: true, exit, watch: Some(watch) })

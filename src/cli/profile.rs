@@ -497,7 +497,7 @@ fn finish(
         writeln!(stderr, "Page:    {}", page.display())?;
     }
     for measurement in &run.measurements {
-        complain(measurement, stderr)?;
+        complain(run, measurement, stderr)?;
     }
     let beside_code = |id: &str, why: &str| {
         let mut devices = profiles.iter().flat_map(|profile| &profile.devices);

@@ -74,16 +74,23 @@ fn finish(
     writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
     writeln!(stderr, "Page:    {}", page.display())?;
     for measurement in &run.measurements {
-        complain(measurement, stderr)?;
+        complain(run, measurement, stderr)?;
     }
     tell_missing(run, |_, _| false, stderr)?;
     Ok(exit(recording))
 }
 
-/// Says what went wrong with a measurement, where something did.
-pub(super) fn complain(measurement: &Measurement, stderr: &mut impl Write) -> Result<(), Failure> {
+/// Says what went wrong with a measurement of a run, where something did.
+pub(super) fn complain(
+    run: &Run,
+    measurement: &Measurement,
+    stderr: &mut impl Write,
+) -> Result<(), Failure> {
     let what = match (measurement.status, measurement.output) {
         (Status::Failed, _) => "failed",
+        (Status::Ok, Output::Mismatch) if analyze::differs_by_order(run, measurement) => {
+            "output differs by order"
+        }
         (Status::Ok, Output::Mismatch) => "wrong output",
         (Status::Ok, Output::Verified | Output::Unchecked) => return Ok(()),
     };

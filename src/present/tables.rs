@@ -622,6 +622,7 @@ fn outputs(device: &DeviceProfile) -> &'static str {
     match (device.status, device.output) {
         (Status::Failed, _) => "failed",
         (_, Output::Verified) => "equal",
+        (_, Output::Mismatch) if device.differs_by_order() => "differ by order",
         (_, Output::Mismatch) => "differ",
         (_, Output::Unchecked) => text::NONE,
     }

@@ -128,6 +128,11 @@ tags! {
     OutputMismatch "output_mismatch"
     "Outputs differ by more than the tolerance from the CPU reference, or from what the captured dispatch left."
 
+    OutputDependsOnOrder "output_depends_on_order"
+    "Outputs differ from what the captured dispatch left, and the order of workgroups, subgroups or lanes decides what is left. \
+     For a simulator found that the launch depends on the schedule or has a data race, or two runs of it on a device differed. \
+     So they may differ with nothing wrong, and whether anything is wrong besides is not known."
+
     OutputUnchecked "output_unchecked"
     "The kernel has no CPU reference, so its outputs were not checked."
 

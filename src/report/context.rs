@@ -19,7 +19,7 @@ use crate::{
     chart::{self, Drawing, Figure},
     claims,
     present::{self, Section},
-    record::{Output, PeerRow, Run, Status},
+    record::{Output, PeerRow, Run, Status, Tag, flag},
 };
 
 /// Everything on the page.
@@ -351,11 +351,15 @@ fn difference(difference: &Difference) -> String {
 
 /// Lists what failed or gave wrong outputs, with the reasons.
 fn failures(summary: &Summary) -> Vec<FailureText> {
+    let by_order = Tag::OutputDependsOnOrder;
     let mut failures = Vec::new();
     for device in &summary.devices {
         for row in &device.rows {
             let how = match (row.status, row.output) {
                 (Status::Failed, _) => "did not finish",
+                (Status::Ok, Output::Mismatch) if flag::has(&row.flags, &by_order) => {
+                    "outputs differ by order"
+                }
                 (Status::Ok, Output::Mismatch) => "wrong outputs",
                 (Status::Ok, Output::Verified | Output::Unchecked) => continue,
             };

@@ -139,6 +139,8 @@ struct DeviceCard {
     trust_meaning: String,
     checks: String,
     output: String,
+    /// Whether outputs differ where the order of workgroups or lanes decides them.
+    by_order: bool,
     launches: Vec<String>,
     /// Its time, and what that can come from, a sentence each.
     time: Vec<String>,
@@ -345,10 +347,12 @@ fn card(device: &DeviceProfile, several_widths: bool) -> DeviceCard {
         checks: if device.checked { "on" } else { "off" }.to_owned(),
         output: match device.output {
             Output::Verified => "verified",
+            Output::Mismatch if device.differs_by_order() => "differs by order",
             Output::Mismatch => "mismatch",
             Output::Unchecked => "unchecked",
         }
         .to_owned(),
+        by_order: device.differs_by_order(),
         launches: device.dispatches.iter().map(launch).collect(),
         time: device.time.as_ref().map(analyze::ProfileTime::sentences).unwrap_or_default(),
         flags: device.flags.iter().map(Flag::to_string).collect(),

@@ -55,8 +55,8 @@ fn check_size(folder: &Path) {
     assert!(bytes <= 64_000, "{}: {bytes} bytes beside its data", folder.display());
 }
 
-/// Frames 0 and 50 are captured without another result, and give the same executions and lanes on the
-/// simulator and on the driver, whose outputs are those of the program.
+/// Frames 0 and 50, recorded on threads of their own, are captured without another result, and give the same executions
+/// and lanes on the simulator and on the driver, whose outputs are those of the program.
 pub(super) fn reproduced(driver: &Driver) {
     let folder = TempDir::new().unwrap();
     let plain = checksum(driver, folder.path(), None);
@@ -96,6 +96,27 @@ pub(super) fn reproduced(driver: &Driver) {
     };
     let [first, last] = ["dispatch_000001_march", "dispatch_000101_march"].map(efficiency);
     assert!((first - last).abs() > 0.01, "frame 0 {first}, frame 50 {last}");
+}
+
+/// What is captured is what was asked for: the n-th dispatch of a label, and no more bytes than were allowed; what goes
+/// beyond is named.
+pub(super) fn asked(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let captures = folder.path().join("captures");
+    let plain = checksum(driver, folder.path(), None);
+    assert_eq!(plain, checksum(driver, folder.path(), Some("label=march nth=3")));
+    assert_eq!(folders(&captures), ["frame_00003"]);
+    assert_eq!(folders(&captures.join("frame_00003")), ["dispatch_000007_march"]);
+    std::fs::remove_dir_all(&captures).unwrap();
+    // The two dispatches of a frame have more than a byte each.
+    assert_eq!(plain, checksum(driver, folder.path(), Some("frame=1 bytes=1")));
+    assert_eq!(folders(&captures), ["not_captured.txt"]);
+    let told = std::fs::read_to_string(captures.join("not_captured.txt")).unwrap();
+    for (line, name) in told.lines().zip(["dispatch_000002_paint", "dispatch_000003_march"]) {
+        assert!(line.starts_with(&format!("frame_00001/{name}: ")), "{told}");
+        assert!(line.ends_with(" bytes are over what is left"), "{told}");
+    }
+    assert_eq!(told.lines().count(), 2, "{told}");
 }
 
 /// What RenderDoc's tests need, by its name in `LANESCOPE_REQUIRE`.

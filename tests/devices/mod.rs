@@ -58,6 +58,7 @@ pub(crate) const CHECKS: [Check; 35] = [
     .wgpu(),
     Check::new("texels_of_every_format_are_the_simulators", crate::textures::formats_agree).wgpu(),
     Check::new("a_captured_dispatch_is_what_the_program_ran", captured::reproduced).wgpu(),
+    Check::new("a_capture_holds_what_was_asked_for", captured::asked).wgpu(),
     Check::new("filtered_reads_are_the_simulators", crate::textures::random_reads_agree).wgpu(),
     Check::new("partitions_are_stable_and_right", crate::sorting::partitions).long().wgpu(),
     Check::new("sorts_are_stable_and_right", crate::sorting::sorts).long().wgpu(),

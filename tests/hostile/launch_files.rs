@@ -7,8 +7,9 @@ use super::{input, run};
 use crate::support::program;
 
 /// Every check.
-pub(super) const CHECKS: [(&str, fn()); 6] = [
+pub(super) const CHECKS: [(&str, fn()); 7] = [
     ("a_captured_folder_that_lies_is_refused", captured),
+    ("outputs_that_differ_by_order_are_told_from_wrong_ones", by_order),
     ("launch_files_say_no_with_file_and_line", refused),
     ("launch_files_of_all_kinds_of_numbers_end", generated),
     ("what_a_launch_asks_for_is_bounded", bounded),
@@ -255,11 +256,16 @@ fn write_capture(folder: &std::path::Path, launch: &str) {
         ("after.bin", floats(&[0.5, 1.5, 0.5, 1.5])),
         ("texels.bin", vec![0, 255, 0, 255]),
     ];
+    write_files(folder, launch, &files);
+}
+
+/// Writes a captured dispatch with the hashes of its files.
+fn write_files(folder: &std::path::Path, launch: &str, files: &[(&str, Vec<u8>)]) {
     std::fs::create_dir_all(folder).unwrap();
     let mut text = launch.to_owned();
     for (name, bytes) in files {
-        program::write(&folder.join(name), &bytes);
-        let hash = lanescope::run::launched::sha256_bytes(&bytes);
+        program::write(&folder.join(name), bytes);
+        let hash = lanescope::run::launched::sha256_bytes(bytes);
         let length = bytes.len();
         text += &format!("[capture.files.\"{name}\"]\nbytes = {length}\nsha256 = \"{hash}\"\n");
     }
@@ -328,5 +334,104 @@ fn captured() {
         std::fs::remove_file(linked.join(name)).unwrap();
         std::os::unix::fs::symlink(path.join("good").join(name), linked.join(name)).unwrap();
         profile(&format!("linked-{name}")).says(name, 2, "it is a link");
+    }
+}
+
+/// Four workgroups put their numbers into a list, at places that an atomic hands out.
+const APPENDED: &str = "@group(0) @binding(0) var<storage, read_write> count: atomic<u32>;
+@group(0) @binding(1) var<storage, read_write> list: array<u32>;
+@compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    list[atomicAdd(&count, 1u)] = id.x;
+}";
+
+/// Its launch file, without the hashes.
+const APPEND: &str = "[[buffers]]
+group = 0
+binding = 0
+fill = { file = \"none.bin\" }
+after = \"count.bin\"
+[[buffers]]
+group = 0
+binding = 1
+fill = { file = \"empty.bin\" }
+after = \"list.bin\"
+[[dispatches]]
+entry_point = \"main\"
+workgroups = [4, 1, 1]
+[capture]
+version = 1
+shader = \"shader.wgsl\"
+";
+
+/// Where the order of workgroups decides what is left, outputs that differ are no wrong outputs, and whether the same
+/// words stand in another order is said; where nothing depends on an order, they are wrong whatever their words.
+fn by_order() {
+    let folder = TempDir::new().unwrap();
+    let words = |values: &[u32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let append = |name: &str, shader: &str, list: &[u32]| {
+        let files = [
+            ("shader.wgsl", shader.as_bytes().to_vec()),
+            ("none.bin", words(&[0])),
+            ("count.bin", words(&[16])),
+            ("empty.bin", words(&[0; 16])),
+            ("list.bin", words(list)),
+        ];
+        write_files(&folder.path().join(name), APPEND, &files);
+        run(&folder, &[], &["profile", name, "--device", "sim:8"], 20)
+    };
+    let ascending: Vec<u32> = (0..16).collect();
+    append("equal", APPENDED, &ascending).says("equal", 0, "");
+    // The program's second workgroup came first.
+    let other: Vec<u32> = (4..8).chain(0..4).chain(8..16).collect();
+    let ended = append("other", APPENDED, &other);
+    ended.says("other", 1, "output_depends_on_order (other on sim:8)");
+    ended.says(
+        "other",
+        1,
+        "output differs by order: other () on sim:8: 8 of 16 elements of `list`",
+    );
+    ended.says("other", 1, "; the words are the same, in another order");
+    assert!(ended.stdout.contains("sim:8 differs by order: 8 of 16"), "{}", ended.stdout);
+    // A word that nobody put there.
+    let wrong: Vec<u32> = other.iter().map(|word| if *word == 9 { 90 } else { *word }).collect();
+    let ended = append("wrong", APPENDED, &wrong);
+    ended.says("wrong", 1, "output differs by order: wrong () on sim:8: 9 of 16 elements");
+    assert!(!ended.stderr.contains("the words are the same"), "{}", ended.stderr);
+    // Each invocation has a place of its own.
+    let placed =
+        APPENDED.replace("list[atomicAdd(&count, 1u)]", "atomicAdd(&count, 1u); list[id.x]");
+    let ended = append("placed", &placed, &other);
+    ended.says("placed", 1, "wrong output: placed () on sim:8: 8 of 16 elements of `list`");
+    assert!(!ended.stderr.contains("by order"), "{}", ended.stderr);
+    frame(&folder);
+}
+
+/// Captured dispatches in a folder, or named one by one, are a table by dispatch with the verdicts, and a page each.
+fn frame(folder: &TempDir) {
+    let names = ["equal", "other", "placed"];
+    std::fs::create_dir_all(folder.path().join("frame")).unwrap();
+    for name in names {
+        std::fs::rename(folder.path().join(name), folder.path().join("frame").join(name)).unwrap();
+    }
+    let each = ["frame/equal", "frame/other", "frame/placed"];
+    for (out, shaders) in [("whole", &["frame"][..]), ("each", &each[..])] {
+        let arguments = [&["profile", "--device", "sim:8", "--out", out][..], shaders].concat();
+        let ended = run(folder, &[], &arguments, 40);
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stdout.contains("By dispatch"), "{}", ended.stdout);
+        let verdicts = [("equal", "equal"), ("other", "differ by order"), ("placed", "differ")];
+        for (name, verdict) in verdicts {
+            let is_row = |line: &&str| line.starts_with(name) && line.contains("sim:8");
+            let row = ended.stdout.lines().find(is_row).map(str::trim_end);
+            assert!(row.is_some_and(|row| row.ends_with(verdict)), "{name}: {row:?}");
+        }
+        let page = |name: &str| {
+            let page = folder.path().join(out).join(format!("{name}.html"));
+            std::fs::read_to_string(page).unwrap()
+        };
+        let [equal, other, placed] = names.map(page);
+        assert!(!equal.contains("Outputs differ") && !equal.contains("Wrong outputs"));
+        assert!(other.contains("Outputs differ by order: 8 of 16 elements of"));
+        assert!(placed.contains("Wrong outputs: 8 of 16 elements of"));
     }
 }

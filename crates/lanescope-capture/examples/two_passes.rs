@@ -10,7 +10,8 @@
 //! ```
 //!
 //! `paint` draws spots that grow from frame to frame into a texture; `march` reads it and turns as often as a
-//! pixel is bright. Lines that a program needs for being captured are marked with `capture:`.
+//! pixel is bright. Each frame is recorded on a thread of its own, and submitted by the first. Lines that a program
+//! needs for being captured are marked with `capture:`.
 
 use std::error::Error;
 
@@ -118,7 +119,10 @@ async fn run(frames: u32, marked: Option<u32>) -> Result<u64, Box<dyn Error>> {
         if marked == Some(frame) {
             encoder.insert_debug_marker(BEGIN);
         }
-        passes.encode(&mut encoder, frame);
+        // Commands may be recorded on any thread.
+        std::thread::scope(|scope| {
+            scope.spawn(|| passes.encode(&mut encoder, frame));
+        });
         if marked == Some(frame) {
             encoder.insert_debug_marker(END);
         }

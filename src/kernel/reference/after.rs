@@ -1,7 +1,7 @@
 //! What a device wrote, beside what a captured program's own dispatch left.
 //!
-//! Input: bytes, and how they lie in memory. Output: how many elements differ, and the first. It judges
-//! nothing else.
+//! Input: bytes, and how they lie in memory. Output: how many elements differ, the first, and whether the same words
+//! stand in another order. It judges nothing else.
 //!
 //! Integers and packed words are compared exactly. Floats may lie apart by a relative and an absolute
 //! tolerance, since devices contract, reorder and approximate; the launch file says them. Texels of a
@@ -24,6 +24,8 @@ pub(super) struct FoundDifferences {
     pub(super) elements: usize,
     /// The first: index, found, wanted.
     pub(super) first: Vec<(usize, f64, f64)>,
+    /// Whether it is a buffer that holds the same words, each as often, in another order.
+    pub(super) reordered: bool,
 }
 
 /// The elements of an output that differ; `None` if all are right.
@@ -43,7 +45,23 @@ pub(super) fn compare(
         (None, None) => differing.words(found),
     }
     let Differing { count, elements, first, .. } = differing;
-    (count > 0).then_some(FoundDifferences { count, elements, first })
+    let reordered = count > 0 && texture.is_none() && are_words_the_same(found, wanted);
+    (count > 0).then_some(FoundDifferences { count, elements, first, reordered })
+}
+
+/// Whether two contents hold the same words of 32 bits, each as often, wherever they stand.
+fn are_words_the_same(found: &[u8], wanted: &[u8]) -> bool {
+    let ((found, _), (wanted, rest)) = (found.as_chunks::<4>(), wanted.as_chunks::<4>());
+    if found.len() < wanted.len() || !rest.is_empty() {
+        return false;
+    }
+    // Those that stand in one place are the same on both sides already.
+    let moved = found.iter().zip(wanted).filter(|(found, wanted)| found != wanted);
+    let (mut found, mut wanted): (Vec<[u8; 4]>, Vec<[u8; 4]>) =
+        moved.map(|(found, wanted)| (*found, *wanted)).unzip();
+    found.sort_unstable();
+    wanted.sort_unstable();
+    found == wanted
 }
 
 /// The differences so far.
@@ -207,6 +225,24 @@ mod tests {
         // Without a shape words are compared.
         let plain = after(1.0_f32.to_le_bytes().to_vec(), None);
         assert!(compare(&1.000_05_f32.to_le_bytes(), &plain, None).is_some());
+    }
+
+    #[test]
+    fn the_same_words_in_another_order_are_told() {
+        let bytes = |words: &[u32]| -> Vec<u8> {
+            words.iter().flat_map(|word| word.to_le_bytes()).collect()
+        };
+        let wanted = after(bytes(&[3, 1, 2, 1, 9]), None);
+        let found = |words: &[u32]| {
+            compare(&bytes(words), &wanted, None).map(|found| (found.count, found.reordered))
+        };
+        assert_eq!(found(&[3, 1, 2, 1, 9]), None);
+        assert_eq!(found(&[1, 1, 2, 3, 9]), Some((2, true)));
+        // A word more than it should be often, and another one less.
+        assert_eq!(found(&[1, 3, 2, 3, 9]), Some((3, false)));
+        // What lies behind what was captured is not looked at.
+        assert_eq!(found(&[9, 1, 2, 1, 3, 7]), Some((2, true)));
+        assert_eq!(found(&[9, 1, 2, 1]), Some((1, false)));
     }
 
     #[test]

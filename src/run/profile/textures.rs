@@ -10,7 +10,8 @@
 //! - A texture has as many texels as its dispatch has invocations, where that binds a storage texture and
 //!   its workgroups extend along as many dimensions; else 256 × 256, 64 × 64 × 64, 8,192 in a row. A row has
 //!   no more than that either way, and one level: WebGPU promises no more.
-//!   Arrays have 4 layers, or as many as invocations along z. A cube is square.
+//!   An array has 4 layers, or as many as invocations along z, up to 256. A cube has six square faces, an array
+//!   of cubes 4 of them: 24 layers.
 //! - There is a full chain of mip levels where the shader asks for one beyond the first.
 //! - What is only written begins as zeros. Floats are smooth noise from 0 to 1, integers random below n.
 //! - Samplers are linear and clamp; nearest where they read depth or integers, which WebGPU does not
@@ -37,8 +38,11 @@ const EXTENT_2D: i64 = 256;
 /// Texels along x, y and z of a 3D texture where nothing says it.
 const EXTENT_3D: i64 = 64;
 
-/// Layers where nothing says it.
+/// Layers of an array where nothing says it, and cubes of an array of cubes, each of which has six faces.
 const LAYERS: i64 = 4;
+
+/// The most layers that a grid gives an array: the default of `maxTextureArrayLayers`, in the same place.
+const LAYERS_MAX: i64 = 256;
 
 /// Samples of a multisampled texture: what every device has.
 const SAMPLES: u32 = 4;
@@ -123,15 +127,14 @@ fn complete(texture: &mut TextureDescription, bound: &BoundTexture, grid: Option
         }
     };
     let whole = Formula::Integer;
-    let has_grid = grid.is_some();
+    let layers = layers(bound.view, grid.as_ref().map(|[_, _, z]| z));
     let [x, y, z] = grid.unwrap_or_else(|| match bound.view.dimension() {
         TextureDimension::D1 => [EXTENT_1D, 1, 1].map(whole),
         TextureDimension::D2 => [EXTENT_2D, EXTENT_2D, 1].map(whole),
         TextureDimension::D3 => [EXTENT_3D; 3].map(whole),
     });
-    let layers = if has_grid && z != whole(1) { z.clone() } else { whole(LAYERS) };
     texture.size.get_or_insert_with(|| match bound.view {
-        TextureView::D1 => vec![row(x)],
+        TextureView::D1 => vec![at_most(x, EXTENT_1D)],
         TextureView::Cube | TextureView::CubeArray => vec![x.clone(), x],
         TextureView::D2 | TextureView::D2Array => vec![x, y],
         TextureView::D3 => vec![x, y, z],
@@ -163,11 +166,21 @@ fn complete(texture: &mut TextureDescription, bound: &BoundTexture, grid: Option
     });
 }
 
-/// As many texels as a row may have.
-fn row(extent: Formula) -> Formula {
+/// The layers of an array, or the cubes of an array of cubes, beside a grid that is so deep.
+fn layers(view: TextureView, depth: Option<&Formula>) -> Formula {
+    match depth {
+        Some(depth) if !view.is_cube() && *depth != Formula::Integer(1) => {
+            at_most(depth.clone(), LAYERS_MAX)
+        }
+        Some(_) | None => Formula::Integer(LAYERS),
+    }
+}
+
+/// An extent, or `most` where it is more.
+fn at_most(extent: Formula, most: i64) -> Formula {
     match extent {
-        Formula::Integer(extent) => Formula::Integer(extent.min(EXTENT_1D)),
-        Formula::Real(_) | Formula::Text(_) => Formula::Text(format!("min({extent}, {EXTENT_1D})")),
+        Formula::Integer(extent) => Formula::Integer(extent.min(most)),
+        Formula::Real(_) | Formula::Text(_) => Formula::Text(format!("min({extent}, {most})")),
     }
 }
 
@@ -310,6 +323,44 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             [([64, 64, 64], 1), ([256, 256, 24], 1), ([256, 256, 1], 4), ([256, 256, 1], 1)]
         );
         assert_eq!(launch.samplers[0].settings.mag, Filter::Nearest);
+    }
+
+    #[test]
+    fn a_cube_has_six_faces_and_an_array_four_layers_or_as_many_as_its_grid() {
+        let source = "@group(0) @binding(0) var c: texture_cube<f32>;
+            @group(0) @binding(1) var k: texture_cube_array<f32>;
+            @group(0) @binding(2) var a: texture_2d_array<f32>;
+            @group(0) @binding(3) var s: sampler;
+            @group(0) @binding(4) var<storage, read_write> o: array<f32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                o[id.x] = textureSampleLevel(c, s, vec3(1.0), 0.0).x
+                    + textureSampleLevel(k, s, vec3(1.0), id.x % 4, 0.0).x
+                    + textureLoad(a, vec2(0), id.x % 4, 0).x;
+            }";
+        let sizes = |launch: &Launch| -> Vec<(String, [u32; 3])> {
+            launch.textures.iter().map(|t| (t.name.clone(), t.layout.size)).collect()
+        };
+        let named = |sizes: &[(&str, [u32; 3])]| -> Vec<(String, [u32; 3])> {
+            sizes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect()
+        };
+        let alone = launch(source, "");
+        let wanted = [("c", [256, 256, 6]), ("k", [256, 256, 24]), ("a", [256, 256, 4])];
+        assert_eq!(sizes(&alone), named(&wanted));
+        // Beside a storage texture an array is as deep as the grid; a cube has six faces all the same.
+        let source = "@group(0) @binding(0) var k: texture_cube_array<f32>;
+            @group(0) @binding(1) var s: sampler;
+            @group(0) @binding(2) var faces: texture_storage_2d_array<rgba8unorm, write>;
+            @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                let color = textureSampleLevel(k, s, vec3(1.0), id.z % 4, 0.0);
+                textureStore(faces, id.xy, id.z, color);
+            }";
+        for (groups, layers) in [(1, 4), (6, 6), (300, 256)] {
+            let request =
+                ProfileRequest { workgroups: Some([1, 1, groups]), ..request(source, "") };
+            let made = prepare(&request, &mut |_| Err(String::new())).unwrap().launch;
+            let wanted = [("k", [8, 8, 24]), ("faces", [8, 8, layers])];
+            assert_eq!(sizes(&made), named(&wanted), "{groups} workgroups along z");
+        }
     }
 
     #[test]

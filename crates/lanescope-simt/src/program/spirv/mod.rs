@@ -155,6 +155,7 @@ fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed
     let mut module = Instructions::read(&spirv.words).map_err(wrong)?;
     let Debug { files, names } = debug::take(&mut module);
     let mut shown = Shown::new(file, &files, spirv);
+    rewrite::join_variables(&mut module);
     let types = module.types().map_err(wrong)?;
     let small = holding(&types, is_small);
     drop_small(&mut module, &small);

@@ -17,15 +17,20 @@
 //! | `OpGroupNonUniformBallotBitCount`, `…BitExtract`, `…InverseBallot`, `…FindLSB`, `…FindMSB` | operations on the four words of the ballot |
 //! | the built-in masks of lanes (`gl_SubgroupLtMask` and the like) | words made of the lane's number, once an entry point |
 //! | `Modf`, `ModfStruct` | the whole part, and what is left |
+//! | variables of one type at one binding of a module with one entry point | the first of them |
 
 mod ballots;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spirv::{BuiltIn, Decoration, GlslStd450Op as GLOp, ImageOperands, Op, StorageClass};
+use spirv::{
+    BuiltIn, Decoration, ExecutionModel, GlslStd450Op as GLOp, ImageOperands, Op, StorageClass,
+};
 
 use super::constants::{Value, work_out};
-use super::words::{Broken, FilePlace, Instruction, Instructions, Type};
+use super::words::{
+    Broken, FilePlace, Instruction, Instructions, Type, is_type, is_type_word, variable_words,
+};
 
 /// An image that is not stored to, in `OpTypeImage`.
 const SAMPLED_IMAGE: u32 = 1;
@@ -54,13 +59,209 @@ pub(super) fn rewrite(
     let Rewriter { mut out, declared, decorated, interface, .. } = rewriter;
     let first = out.iter().position(|i| i.op == Op::Function).unwrap_or(out.len());
     out.splice(first..first, declared);
-    let types = out.iter().position(|i| super::words::is_type(i.op)).unwrap_or(first);
+    let types = out.iter().position(|i| is_type(i.op)).unwrap_or(first);
     out.splice(types..types, decorated);
     for entry in out.iter_mut().filter(|i| i.op == Op::EntryPoint) {
         entry.words.extend(&interface);
     }
     module.list = out;
     Ok(())
+}
+
+/// The most variables that are joined with others.
+const JOINED_MAX: usize = 64;
+
+/// Makes one variable of those at one binding whose types are the same, as far as bytes go: views of one buffer or
+/// texture. The other's types become the first's. Where types differ, all is left as it is, and naga refuses it.
+pub(super) fn join_variables(module: &mut Instructions) {
+    let is_compute =
+        |i: &&Instruction| i.op == Op::EntryPoint && i.word(0) == ExecutionModel::GLCompute as u32;
+    // What several entry points bind at one place may be several buffers.
+    if module.list.iter().filter(is_compute).count() != 1 {
+        return;
+    }
+    for _ in 0..JOINED_MAX {
+        let Some(joined) = Declared::new(&module.list).find_joined() else { return };
+        joined.apply(&mut module.list);
+    }
+}
+
+/// A variable that becomes another one.
+struct Joined {
+    kept: u32,
+    gone: u32,
+    /// The types of the one that goes, each with that of the one that is kept.
+    types: BTreeMap<u32, u32>,
+}
+
+/// What is declared before the code.
+struct Declared<'a> {
+    list: &'a [Instruction],
+    /// Where each id is declared.
+    at: BTreeMap<u32, usize>,
+    /// What is decorated on each id and its members.
+    decorated: BTreeMap<u32, Vec<&'a Instruction>>,
+}
+
+/// How memory may be accessed, which changes no byte's place.
+const ACCESSES: [Decoration; 6] = [
+    Decoration::Restrict,
+    Decoration::Aliased,
+    Decoration::Volatile,
+    Decoration::Coherent,
+    Decoration::NonWritable,
+    Decoration::NonReadable,
+];
+
+/// What forbids a kind of access.
+const FORBIDDEN: [Decoration; 2] = [Decoration::NonWritable, Decoration::NonReadable];
+
+/// Whether one of these is decorated.
+fn is_one_of(decorated: &Instruction, all: &[Decoration]) -> bool {
+    let index = if decorated.op == Op::MemberDecorate { 2 } else { 1 };
+    all.iter().any(|decoration| decorated.word(index) == *decoration as u32)
+}
+
+impl<'a> Declared<'a> {
+    fn new(list: &'a [Instruction]) -> Self {
+        let code = list.iter().position(|i| i.op == Op::Function).unwrap_or(list.len());
+        let declared = list[..code].iter().enumerate();
+        let at = declared.filter_map(|(index, i)| Some((i.result()?, index))).collect();
+        let mut decorated: BTreeMap<u32, Vec<&Instruction>> = BTreeMap::new();
+        for i in list[..code].iter().filter(|i| matches!(i.op, Op::Decorate | Op::MemberDecorate)) {
+            decorated.entry(i.word(0)).or_default().push(i);
+        }
+        Self { list, at, decorated }
+    }
+
+    /// The declaration of an id.
+    fn get(&self, id: u32) -> Option<&'a Instruction> {
+        self.at.get(&id).map(|index| &self.list[*index])
+    }
+
+    /// A number that is decorated on an id.
+    fn number(&self, id: u32, which: Decoration) -> Option<u32> {
+        let mut all = self.decorated.get(&id)?.iter();
+        all.find(|i| i.op == Op::Decorate && i.word(1) == which as u32).map(|i| i.word(2))
+    }
+
+    /// What is decorated on an id and its members, but for how it may be accessed.
+    fn layout(&self, id: u32) -> BTreeSet<&'a [u32]> {
+        let all =
+            self.decorated.get(&id).into_iter().flatten().filter(|i| !is_one_of(i, &ACCESSES));
+        all.map(|i| i.words.get(1..).unwrap_or_default()).collect()
+    }
+
+    /// The first variable that can become one before it.
+    fn find_joined(&self) -> Option<Joined> {
+        let mut first: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        let variables = self.list.iter().take_while(|i| i.op != Op::Function);
+        for variable in variables.filter(|i| i.op == Op::Variable) {
+            let id = variable.word(1);
+            let set = self.number(id, Decoration::DescriptorSet);
+            let Some(place) = set.zip(self.number(id, Decoration::Binding)) else { continue };
+            let kept = *first.entry(place).or_insert(id);
+            if kept == id {
+                continue;
+            }
+            let Some(types) = self.get(kept).and_then(|i| self.pair(i.word(0), variable.word(0)))
+            else {
+                continue;
+            };
+            return self.is_known(id).then_some(Joined { kept, gone: id, types });
+        }
+        None
+    }
+
+    /// Whether all that takes a variable is known to take it.
+    fn is_known(&self, variable: u32) -> bool {
+        let mut code = self.list.iter().skip_while(|i| i.op != Op::Function);
+        !code.any(|i| variable_words(i).is_none() && i.takes(variable))
+    }
+
+    /// The types that a type is made of, each with that at the same place of another type, which stands before it;
+    /// `None` where the two are not the same.
+    fn pair(&self, kept: u32, gone: u32) -> Option<BTreeMap<u32, u32>> {
+        let mut pairs: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut open = vec![(kept, gone)];
+        while let Some((kept, gone)) = open.pop() {
+            if kept == gone {
+                continue;
+            }
+            match pairs.insert(gone, kept) {
+                Some(before) if before == kept => continue,
+                Some(_) => return None,
+                None => {}
+            }
+            let (left, right) = (self.get(kept)?, self.get(gone)?);
+            let is_alike = left.op == right.op && left.words.len() == right.words.len();
+            let is_before = self.at.get(&kept) < self.at.get(&gone);
+            if !is_alike || !is_before || self.layout(kept) != self.layout(gone) {
+                return None;
+            }
+            for (index, words) in left.words.iter().zip(&right.words).enumerate().skip(1) {
+                match is_type_word(left.op, index) {
+                    true => open.push((*words.0, *words.1)),
+                    false if words.0 != words.1 => return None,
+                    false => {}
+                }
+            }
+        }
+        (!pairs.values().any(|kept| pairs.contains_key(kept))).then_some(pairs)
+    }
+}
+
+impl Joined {
+    fn apply(&self, list: &mut Vec<Instruction>) {
+        let is_gone = |id: u32| id == self.gone || self.types.contains_key(&id);
+        // What may be done with either may be done with what is kept.
+        let types = self.types.iter().map(|(gone, kept)| (*gone, *kept));
+        let both: BTreeMap<u32, u32> = types.chain([(self.gone, self.kept)]).collect();
+        let is_decorated = |i: &&Instruction| matches!(i.op, Op::Decorate | Op::MemberDecorate);
+        let decorated = list.iter().filter(is_decorated);
+        let kept: BTreeSet<u32> = both.values().copied().collect();
+        let restricted: BTreeSet<(u32, Vec<u32>)> = decorated
+            .filter_map(|i| Some((*both.get(&i.word(0))?, i.words.get(1..)?.to_vec())))
+            .collect();
+        list.retain(|i| match i.op {
+            Op::Name | Op::MemberName | Op::DecorateId => !is_gone(i.word(0)),
+            Op::DecorateString | Op::MemberDecorateString => !is_gone(i.word(0)),
+            Op::Decorate | Op::MemberDecorate if is_gone(i.word(0)) => false,
+            Op::Decorate | Op::MemberDecorate => {
+                let is_both = || {
+                    let words = i.words.get(1..).unwrap_or_default().to_vec();
+                    restricted.contains(&(i.word(0), words))
+                };
+                !is_one_of(i, &FORBIDDEN) || !kept.contains(&i.word(0)) || is_both()
+            }
+            _ => i.result().is_none_or(|id| !is_gone(id)),
+        });
+        for instruction in list {
+            self.rename(instruction);
+        }
+    }
+
+    /// Puts what is kept in the place of what goes.
+    fn rename(&self, instruction: &mut Instruction) {
+        let op = instruction.op;
+        let (is_type, is_typed) = (is_type(op), instruction.result_type().is_some());
+        let variables = variable_words(instruction);
+        let interface = if op == Op::EntryPoint { instruction.text(2).1 } else { usize::MAX };
+        if interface < instruction.words.len() {
+            let bound = instruction.words.split_off(interface);
+            instruction.words.extend(bound.into_iter().filter(|id| *id != self.gone));
+        }
+        for (index, word) in instruction.words.iter_mut().enumerate() {
+            let takes_type = is_type && is_type_word(op, index) || is_typed && index == 0;
+            if let (true, Some(kept)) = (takes_type, self.types.get(&*word)) {
+                *word = *kept;
+            } else if *word == self.gone
+                && variables.as_ref().is_some_and(|all| all.contains(&index))
+            {
+                *word = self.kept;
+            }
+        }
+    }
 }
 
 /// What is known and made while a module is rewritten.

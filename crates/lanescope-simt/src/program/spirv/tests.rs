@@ -204,6 +204,70 @@ fn declare_bytes(module: &mut Instructions) -> u32 {
     variable
 }
 
+/// Has the code ask for the length of a buffer's array, before it stores anything.
+fn ask_length(module: &mut Instructions, variable: u32) {
+    let length = module.fresh().unwrap();
+    let int = module.list.iter().find(|i| i.op == Op::TypeInt && i.words[1..] == [32, 0]);
+    let words = vec![int.unwrap().words[0], length, variable, 0];
+    let store = module.list.iter().position(|i| i.op == Op::Store).unwrap();
+    module.list.insert(store, Instruction::new(Op::ArrayLength, words));
+}
+
+/// Declares a buffer of floats at set 0 and binding 0, whose length the code asks for.
+fn declare_floats(module: &mut Instructions) {
+    let [float, array, block, pointer, variable] = std::array::from_fn(|_| module.fresh().unwrap());
+    let class = StorageClass::StorageBuffer as u32;
+    let declared = vec![
+        Instruction::new(Op::TypeFloat, vec![float, 32]),
+        Instruction::new(Op::TypeRuntimeArray, vec![array, float]),
+        Instruction::new(Op::TypeStruct, vec![block, array]),
+        Instruction::new(Op::TypePointer, vec![pointer, class, block]),
+        Instruction::new(Op::Variable, vec![pointer, variable, class]),
+    ];
+    declare(module, declared);
+    let decorated = vec![
+        Instruction::new(Op::Decorate, vec![array, Decoration::ArrayStride as u32, 4]),
+        Instruction::new(Op::Decorate, vec![block, Decoration::Block as u32]),
+        Instruction::new(Op::MemberDecorate, vec![block, 0, Decoration::Offset as u32, 0]),
+        Instruction::new(Op::Decorate, vec![variable, Decoration::DescriptorSet as u32, 0]),
+        Instruction::new(Op::Decorate, vec![variable, Decoration::Binding as u32, 0]),
+    ];
+    let at = module.list.iter().position(|i| i.op == Op::Decorate).unwrap();
+    module.list.splice(at..at, decorated);
+    ask_length(module, variable);
+}
+
+/// A module whose two buffers have the same binding.
+fn shared_binding() -> Vec<u8> {
+    changed(MODULES[0], |module| {
+        for instruction in module.list.iter_mut().filter(|i| i.op == Op::Decorate) {
+            if instruction.words[1] == Decoration::Binding as u32 {
+                instruction.words[2] = 0;
+            }
+        }
+    })
+}
+
+/// What a module binds: each variable's binding, and whether it may be written.
+fn bound(bytes: &[u8]) -> Vec<(u32, bool)> {
+    let program = program(bytes, &[]).unwrap();
+    let variables = program.module().global_variables.iter();
+    let bound = variables.filter_map(|(_, variable)| {
+        let naga::AddressSpace::Storage { access } = variable.space else { return None };
+        Some((variable.binding?.binding, access.contains(naga::StorageAccess::STORE)))
+    });
+    bound.collect()
+}
+
+#[test]
+fn variables_of_one_type_at_one_binding_are_one() {
+    let shared = shared_binding();
+    assert_eq!(bound(MODULES[0]), [(0, false), (1, true)]);
+    // What either may be written through may be written.
+    assert_eq!(bound(&shared), [(0, true)]);
+    assert_eq!(blocks(&shared), blocks(MODULES[0]));
+}
+
 #[test]
 fn bytes_are_left_out_where_no_code_takes_them_and_refused_with_the_line_that_does() {
     let unused = changed(MODULES[0], |module| {
@@ -212,26 +276,16 @@ fn bytes_are_left_out_where_no_code_takes_them_and_refused_with_the_line_that_do
     assert_eq!(blocks(&unused), blocks(MODULES[0]));
     let counted = changed(MODULES[0], |module| {
         let variable = declare_bytes(module);
-        let length = module.fresh().unwrap();
-        let int = module.list.iter().find(|i| i.op == Op::TypeInt && i.words[1..] == [32, 0]);
-        let words = vec![int.unwrap().words[0], length, variable, 0];
-        let store = module.list.iter().position(|i| i.op == Op::Store).unwrap();
-        module.list.insert(store, Instruction::new(Op::ArrayLength, words));
+        ask_length(module, variable);
     });
     assert_refused(&counted, MODULES[0], "uint index =", "8-bit numbers");
 }
 
 #[test]
 fn what_naga_refuses_without_a_place_has_the_line_that_takes_it() {
-    let shared = changed(MODULES[0], |module| {
-        for instruction in module.list.iter_mut().filter(|i| i.op == Op::Decorate) {
-            if instruction.words[1] == Decoration::Binding as u32 {
-                instruction.words[2] = 0;
-            }
-        }
-    });
+    let shared = changed(MODULES[0], declare_floats);
     let what = "variables that share set 0 and binding 0 (";
-    assert_refused(&shared, MODULES[0], "result.sums[index] = work", what);
+    assert_refused(&shared, MODULES[0], "uint count =", what);
     let infinite = changed(REWRITTEN, |module| {
         let quarter =
             |i: &&mut Instruction| i.op == Op::Constant && i.words[2..] == [0.25_f32.to_bits()];

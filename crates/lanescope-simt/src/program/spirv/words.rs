@@ -4,6 +4,7 @@
 //! which word of an instruction is its result, and no instruction's meaning.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use spirv::Op;
 
@@ -194,6 +195,36 @@ pub(super) fn is_type(op: Op) -> bool {
             | Op::TypeRayQueryKHR
             | Op::TypeCooperativeMatrixKHR
     )
+}
+
+/// Whether a word of a type's declaration is a type.
+pub(super) fn is_type_word(op: Op, index: usize) -> bool {
+    match op {
+        Op::TypeVector
+        | Op::TypeMatrix
+        | Op::TypeArray
+        | Op::TypeRuntimeArray
+        | Op::TypeImage
+        | Op::TypeSampledImage => index == 1,
+        Op::TypePointer => index == 2,
+        Op::TypeStruct | Op::TypeFunction => index >= 1,
+        _ => false,
+    }
+}
+
+/// The words at which an instruction takes a variable that the host binds; `None` where that is not known.
+pub(super) fn variable_words(instruction: &Instruction) -> Option<Range<usize>> {
+    match instruction.op {
+        Op::Load
+        | Op::AccessChain
+        | Op::InBoundsAccessChain
+        | Op::ArrayLength
+        | Op::ImageTexelPointer
+        | Op::CopyObject => Some(2..3),
+        Op::Store => Some(0..1),
+        Op::FunctionCall => Some(3..instruction.words.len().max(3)),
+        _ => None,
+    }
 }
 
 /// Whether an instruction has no result. The rest has a type and a result.

@@ -9,6 +9,9 @@ const REWRITTEN: &[u8] = include_bytes!("../../program/spirv/fixtures/rewritten.
 /// Words that the shader writes for each invocation.
 const WORDS: usize = 24;
 
+/// Structures that it copies.
+const PAIRS: [[u32; 2]; 2] = [[9, 2], [8, 3]];
+
 fn program(overrides: &[(&str, f64)]) -> Program {
     let given: Overrides = overrides.iter().map(|(name, v)| ((*name).to_owned(), *v)).collect();
     let parsed = Parsed::from_spirv("x.spv", &read_spirv("x.spv", REWRITTEN).unwrap());
@@ -51,7 +54,7 @@ fn expected(lane: u32, width: u32) -> [u32; WORDS] {
         (quarter.fract() * 4.0) as u32,
         quarter.trunc() as u32,
         11 + 3 + 100,
-        lane % 11,
+        lane % 11 + PAIRS[lane as usize % 2][0] - PAIRS[lane as usize % 2][1],
     ]
 }
 
@@ -62,6 +65,8 @@ fn what_is_rewritten_computes_the_same() {
         let program = program(&given);
         let mut memory = Memory::new();
         memory.bind(0, 0, &vec![0; WORDS * 4 * width as usize]);
+        let pairs: Vec<u8> = PAIRS.as_flattened().iter().flat_map(|w| w.to_le_bytes()).collect();
+        memory.bind(0, 1, &pairs);
         let compiled = Compiled::new(&program).unwrap();
         compiled.run([1, 1, 1], &mut memory, &config(width)).unwrap();
         let bytes = memory.bytes(0, 0).unwrap();

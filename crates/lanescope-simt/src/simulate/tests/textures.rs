@@ -4,7 +4,8 @@
 use super::{Compiled, config, program};
 use crate::simulate::{Config, Memory, Outcome, ReportKind, SimulateError, Trap};
 use crate::texture::{
-    Comparison, Filter, SamplerSettings, TextureDimension, TextureFormat, TextureLayout,
+    AddressMode, Comparison, Filter, SamplerSettings, TextureDimension, TextureFormat,
+    TextureLayout,
 };
 
 /// The words of the output, the bytes of each texture afterwards, and what was counted.
@@ -275,6 +276,27 @@ fn components_are_gathered_with_offsets() {
         &[SamplerSettings::new(Filter::Nearest)],
     );
     assert_eq!(found[..4], [14, 15, 12, 11]);
+}
+
+#[test]
+fn a_base_level_is_sampled_within_its_outermost_texels() {
+    let texture = given(TextureFormat::R32Float, [2, 1, 1], 1, &[0, 0, 0, 0, 0, 0, 128, 63]);
+    let declared = "@group(0) @binding(1) var t: texture_2d<f32>;
+        @group(0) @binding(10) var s: sampler;";
+    let repeat = SamplerSettings {
+        address: [AddressMode::Repeat; 3],
+        ..SamplerSettings::new(Filter::Linear)
+    };
+    let found = words(
+        declared,
+        "let at = vec2(f32(i) / 4.0, 0.5);
+         output[i] = u32(textureSampleBaseClampToEdge(t, s, at).x * 1000.0);
+         output[8 + i] = u32(textureSampleLevel(t, s, at, 0.0).x * 1000.0);",
+        &[texture],
+        &[repeat],
+    );
+    assert_eq!(found[..8], [0, 0, 500, 1000, 1000, 1000, 1000, 1000]);
+    assert_eq!(found[8..16], [500, 0, 500, 1000, 500, 0, 500, 1000]);
 }
 
 #[test]
