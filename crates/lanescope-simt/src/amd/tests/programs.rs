@@ -179,7 +179,6 @@ type Ended = (Vec<Vec<u32>>, Result<Outcome, DispatchError>);
 
 /// Runs a program over buffers of words, on so many threads, as `how` does it.
 fn execute_with(
-    code: &Code,
     (workgroups, threads): (u32, Option<usize>),
     buffers: &[Vec<u32>],
     how: impl FnOnce(&WaveLaunch<'_>, &mut AmdMemory) -> Result<Outcome, DispatchError>,
@@ -214,9 +213,8 @@ fn execute(
     buffers: &[Vec<u32>],
 ) -> (Vec<Vec<u32>>, Code, Result<Outcome, DispatchError>) {
     let code = Code::new(words, facts).unwrap();
-    let (buffers, outcome) = execute_with(&code, (workgroups, None), buffers, |launch, memory| {
-        run(&code, launch, memory)
-    });
+    let (buffers, outcome) =
+        execute_with((workgroups, None), buffers, |launch, memory| run(&code, launch, memory));
     (buffers, code, outcome)
 }
 
@@ -230,14 +228,14 @@ fn execute_on_threads(
     ahead: Ahead,
 ) -> Ended {
     let code = Code::new(words, facts).unwrap();
-    let in_turn = execute_with(&code, (workgroups, None), buffers, |launch, memory| {
+    let in_turn = execute_with((workgroups, None), buffers, |launch, memory| {
         run_disturbed(&code, launch, memory, |_, _, _| {})
     });
     for threads in [1, 2, 7] {
         for executed in [0, 1] {
             let mut tried = None;
             let launched = (workgroups, Some(threads));
-            let ended = execute_with(&code, launched, buffers, |launch, memory| {
+            let ended = execute_with(launched, buffers, |launch, memory| {
                 let worth = Worth { executed, left: 0 };
                 let (outcome, ahead) = run_worth(&code, launch, memory, worth);
                 tried = Some(ahead);
@@ -397,7 +395,8 @@ fn reductions_that_return_nothing_run_side_by_side() {
     for code in [0x33, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3a, 0x3b] {
         let mut words = SUMS.to_vec();
         words[store] = 0xe000_1000 | code << 18;
-        execute_on_threads(&words, facts(32, 32), 100, &buffers, Ahead::Merged);
+        let (_, outcome) = execute_on_threads(&words, facts(32, 32), 100, &buffers, Ahead::Merged);
+        assert_eq!(outcome.unwrap().waves, 100, "{code:#x}");
     }
     // swap: the last lane's value stays.
     let mut words = SUMS.to_vec();
@@ -420,7 +419,8 @@ fn workgroups_that_meet_run_in_turn() {
     let store = words.iter().position(|word| *word == 0xe070_1000).unwrap();
     words[store] |= 2;
     let buffers = [vec![0x0102_0304; 1_300], vec![0; 1_300]];
-    execute_on_threads(&words, facts(32, 32), 40, &buffers, Ahead::Discarded);
+    let (_, outcome) = execute_on_threads(&words, facts(32, 32), 40, &buffers, Ahead::Discarded);
+    assert_eq!(outcome.unwrap().waves, 40);
 }
 
 #[test]
