@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::builder::styling::Style;
 
+use super::failure::with_hint;
 use crate::analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule};
 use crate::present;
 use crate::present::fit::{cut, fold, tabs, width_of};
@@ -224,7 +225,8 @@ fn problems(device: &DeviceProfile, look: Look) -> String {
             Status::Failed => "failed",
             Status::Ok => "wrong",
         };
-        let line = format!("{} {how}: {}", device.column.device, visible(error));
+        let why = with_hint(&visible(error), device.limit);
+        let line = format!("{} {how}: {why}", device.column.device);
         text += &look.paint(orange(), &fold(&line, "  ", look.columns));
         text.push('\n');
     }
