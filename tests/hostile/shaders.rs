@@ -3,9 +3,11 @@
 //! What is written of each kind is at most so many times its size ([`RECORD_MAX`], [`PAGE_MAX`]), and what time it takes
 //! grows with it ([`GROWTH_MAX`]).
 
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lanescope::record::Tag;
 use tempfile::TempDir;
 
 use super::{Ended, input, run};
@@ -18,6 +20,7 @@ pub(super) const CHECKS: &[(&str, fn())] = &[
     #[cfg(target_os = "linux")]
     ("paths_may_have_any_bytes_in_any_locale", paths),
     ("records_of_large_shaders_stay_small", sizes),
+    ("of_many_races_each_line_is_named_and_the_others_counted", many_races),
     ("large_launch_files_and_records_cost_little", large),
     ("time_grows_with_the_input_and_not_its_square", growth_of_time),
     ("progress_says_what_goes_on_and_how_long", progress),
@@ -65,6 +68,32 @@ fn sizes() {
             "{name}: a record of {record} bytes for {source}"
         );
     }
+}
+
+/// Lines of which nearly each pair races: what the record and the page list grows with the lines, and the terminal has the
+/// first of it.
+fn many_races() {
+    let kind = growth::SHADERS.into_iter().find(|kind| kind.name == "races").unwrap();
+    let folder = TempDir::new().unwrap();
+    let ended = profile(&folder, &(kind.text)(kind.usual), "o");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let run = lanescope::store::load(&folder.path().join("o/result.json")).unwrap();
+    let measurement = &run.measurements[0];
+    let memory = &measurement.memory.as_ref().unwrap().dispatches[0];
+    let sides = memory.races.iter().flat_map(|race| &race.sides);
+    let named: BTreeSet<u32> = sides.map(|side| side.line).collect();
+    // In the text they stand behind four lines and the loop's first two.
+    let lines = u32::try_from(kind.usual).unwrap();
+    assert!((6..6 + lines).all(|line| named.contains(&line)), "{named:?}");
+    assert!(memory.races.len() <= 256 + named.len(), "{}", memory.races.len());
+    let unlisted = memory.races_unlisted.unwrap();
+    assert!(unlisted > u64::from(lines), "{unlisted}");
+    let flag = measurement.flags.iter().find(|flag| flag.tag == Tag::DataRace).unwrap();
+    assert_eq!(flag.lines, named.into_iter().collect::<Vec<_>>());
+    let told = |text: &str| text.matches("data race in ").count();
+    assert_eq!(told(&ended.stdout), 20, "{}", ended.stdout);
+    let page = std::fs::read_to_string(folder.path().join("o/report.html")).unwrap();
+    assert!(told(&page) > kind.usual / 2 && page.contains(" more pairs of lines race, "));
 }
 
 fn launched(folder: &TempDir, launch: &str, out: &str) -> Ended {

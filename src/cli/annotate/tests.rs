@@ -138,6 +138,18 @@ fn a_failed_device_is_said_and_the_others_are_kept() {
 }
 
 #[test]
+fn of_many_flags_of_one_kind_the_first_are_told_and_the_others_counted() {
+    let mut run = demo(&[32]);
+    let many = (1..=1000).map(|line| Flag::at(Tag::ReadOutOfBounds, [line]));
+    run.measurements[0].flags.extend(many);
+    run.measurements[0].flags.push(Flag::at(Tag::LoopCutOff, [3]));
+    let shown = view(&run, PLAIN);
+    assert_eq!(shown.matches("sim:32: read_out_of_bounds_line_").count(), 20, "{shown}");
+    assert!(shown.contains("sim:32: read_out_of_bounds on 980 more lines; the page has all"));
+    assert!(shown.contains("sim:32: loop_cut_off_line_3: "), "another kind is told");
+}
+
+#[test]
 fn full_subgroups_leave_nothing_to_say() {
     let text = "@group(0) @binding(0) var<storage, read> table: array<u32>;
 @group(0) @binding(1) var<storage, read_write> sums: array<u32>;

@@ -30,6 +30,9 @@ pub const WATCHED_OPERATIONS: u64 = 1 << 21;
 /// Operations of a launch over which it is not run once more.
 pub const LOOKED_AT_MAX: u64 = 1 << 26;
 
+/// Pairs of lines of a dispatch that race and are listed, whatever lines they are.
+const RACES_LISTED: usize = 256;
+
 /// Watches the first workgroups of a dispatch.
 #[derive(Debug)]
 struct MemoryWatch {
@@ -219,6 +222,7 @@ impl MemoryWatch {
             equal_values: race.equal_values,
             count: race.count,
         });
+        let (races, unlisted) = list_races(races);
         Ok(DispatchMemory {
             workgroups,
             workgroups_watched: self.workgroups.min(workgroups),
@@ -226,9 +230,26 @@ impl MemoryWatch {
             size_line: Some(size_line(program)),
             accesses: accesses.collect(),
             waits: waits.collect(),
-            races: races.collect(),
+            races,
+            races_unlisted: (unlisted > 0).then_some(unlisted),
         })
     }
+}
+
+/// The races that are listed, and how many more there are: the first, then such as name a line that none before names.
+/// Each line that races is named, and what is listed grows with the lines, where pairs of them may grow with their square.
+fn list_races(races: impl Iterator<Item = DataRace>) -> (Vec<DataRace>, u64) {
+    let (mut listed, mut unlisted) = (Vec::new(), 0);
+    let mut named = BTreeSet::new();
+    for race in races {
+        let [first, second] = race.sides.each_ref().map(|side| named.insert(side.line));
+        if first || second || listed.len() < RACES_LISTED {
+            listed.push(race);
+        } else {
+            unlisted += 1;
+        }
+    }
+    (listed, unlisted)
 }
 
 fn side(toucher: Toucher) -> RaceSide {
