@@ -24,6 +24,7 @@ pub(super) const CHECKS: &[(&str, fn())] = &[
     ("large_launch_files_and_records_cost_little", large),
     ("time_grows_with_the_input_and_not_its_square", growth_of_time),
     ("progress_says_what_goes_on_and_how_long", progress),
+    ("how_long_a_shader_is_read_is_said_before", reading),
     ("messages_about_much_are_short_and_say_what_is_allowed", messages),
     #[cfg(target_os = "linux")]
     ("help_that_cannot_be_written_ends_with_two", unwritten_help),
@@ -245,6 +246,23 @@ fn progress() {
     assert!(shown.lines().any(counting), "{shown}");
     let estimate = |line: &str| counting(line) && line.contains("s left)");
     assert!(shown.lines().any(estimate), "{shown}");
+}
+
+/// Lines that index take naga's front end longest: what is said of them is no less than what it took where that was measured.
+fn reading() {
+    let folder = TempDir::new().unwrap();
+    let lines = "o[x + 1u] += y;\n".repeat(12_000);
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+var x = id.x; var y = 1u;\n{lines}}}\n"
+    );
+    program::write(&folder.path().join("s.wgsl"), text);
+    // It need not be read to its end: the sentence comes first.
+    let ended = run(&folder, &[], &["profile", "s.wgsl", "--n", "64", "--device", "sim:8"], 3);
+    let told = "s.wgsl: reading it takes some 3 s, with the square of the length of its longest \
+                function, `main`;";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
 }
 
 /// Folders with spaces, names as long as any may be and names that are no UTF-8, in the plainest locale and in one of
