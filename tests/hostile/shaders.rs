@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[(&str, fn())] = &[
     ("records_of_large_shaders_stay_small", sizes),
     ("of_many_races_each_line_is_named_and_the_others_counted", many_races),
     ("large_launch_files_and_records_cost_little", large),
-    ("time_grows_with_the_input_and_not_its_square", growth_of_time),
+    ("time_and_memory_grow_with_the_input_and_not_its_square", growth_of_time),
     ("progress_says_what_goes_on_and_how_long", progress),
     ("how_long_a_shader_is_read_is_said_before", reading),
     ("messages_about_much_are_short_and_say_what_is_allowed", messages),
@@ -143,7 +143,12 @@ const ENOUGH_S: f64 = 0.6;
 /// The fewest sizes of a kind.
 const SIZES_MIN: usize = 4;
 
-/// Each kind of input in doublings: how long processors work grows with the size.
+/// The most mebibytes that a run on a shader of any size takes, and those for each kibibyte of the shader: about twice as
+/// many as the kind that takes most, a chain of `else if`.
+const MEBIBYTES_FIXED: u64 = 64;
+const MEBIBYTES_A_KIBIBYTE: u64 = 4;
+
+/// Each kind of input in doublings: how long processors work, and the memory that a shader takes, grow with the size.
 fn growth_of_time() {
     let place = TempDir::new().unwrap();
     let good = super::records::record(&place);
@@ -155,7 +160,11 @@ fn growth_of_time() {
     for kind in growth::SHADERS {
         judged += judge(kind.name, [kind.usual / 4, kind.largest], &|folder, size| {
             let text = (kind.text)(size);
-            [worked(&profile(folder, &text, "o"), kind.name), front_end_s(&text)]
+            let ended = profile(folder, &text, "o");
+            let most = MEBIBYTES_FIXED + MEBIBYTES_A_KIBIBYTE * (text.len() as u64 / 1024);
+            let (name, taken) = (kind.name, ended.mebibytes);
+            assert!(taken <= most, "{name}: {taken} MiB of at most {most} for {size}");
+            [worked(&ended, name), front_end_s(&text)]
         });
     }
     judged += judge("parameters", growth::PARAMETERS, &|folder, size| {
