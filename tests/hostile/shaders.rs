@@ -125,6 +125,9 @@ fn large() {
     let ended = report(growth::measurements(&good, 400));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     page_is_small(&folder, "measurements");
+    assert!(!ended.stderr.contains(" take some "), "{}", ended.stderr);
+    let told = "figures and page of 2500 measurements take some ";
+    report(growth::measurements(&good, 2500)).says("many measurements", 0, told);
     // What is measured by hand goes further than what every run of the tests sees.
     assert!(growth::SHADERS.iter().all(|kind| kind.largest >= 4 * kind.usual));
 }
