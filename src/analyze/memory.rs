@@ -384,16 +384,20 @@ impl Profile {
 /// How many pairs of lines race on a device that its record does not list; nothing where it lists all.
 fn races_unlisted(device: &DeviceProfile) -> Option<String> {
     let dispatches = device.memory.iter().flat_map(|memory| &memory.dispatches);
-    let more =
-        dispatches.filter_map(|dispatch| dispatch.races_unlisted).fold(0, u64::saturating_add);
+    let unlisted: Vec<u64> = dispatches
+        .filter_map(|dispatch| dispatch.races_unlisted)
+        .filter(|more| *more > 0)
+        .collect();
+    let more = unlisted.iter().copied().fold(0, u64::saturating_add);
     let what = match more {
         0 => return None,
         1 => "pair of lines races",
         _ => "pairs of lines race",
     };
+    let each = if unlisted.len() > 1 { ", those of each dispatch counted" } else { "" };
     let device = &device.column.device;
     Some(format!(
-        "{} more {what}, of which each line is named above ({device})",
+        "{} more {what}, of which each line is named above{each} ({device})",
         grouped_text(more.into())
     ))
 }

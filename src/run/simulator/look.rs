@@ -236,20 +236,25 @@ impl MemoryWatch {
     }
 }
 
-/// The races that are listed, and how many more there are: the first, then such as name a line that none before names.
-/// Each line that races is named, and what is listed grows with the lines, where pairs of them may grow with their square.
+/// The races that are listed, and how many more pairs of lines there are: the first, then such as name a line that none
+/// before names. Each line that races is named, and what is listed grows with the lines, where pairs of them may grow with
+/// their square.
 fn list_races(races: impl Iterator<Item = DataRace>) -> (Vec<DataRace>, u64) {
-    let (mut listed, mut unlisted) = (Vec::new(), 0);
-    let mut named = BTreeSet::new();
+    let mut listed = Vec::new();
+    let (mut named, mut told, mut left) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for race in races {
-        let [first, second] = race.sides.each_ref().map(|side| named.insert(side.line));
-        if first || second || listed.len() < RACES_LISTED {
+        let mut lines = race.sides.each_ref().map(|side| side.line);
+        lines.sort_unstable();
+        let is_new = lines.map(|line| named.insert(line)).contains(&true);
+        let pair = (race.buffer.clone(), lines);
+        if is_new || listed.len() < RACES_LISTED {
+            told.insert(pair);
             listed.push(race);
-        } else {
-            unlisted += 1;
+        } else if !told.contains(&pair) {
+            left.insert(pair);
         }
     }
-    (listed, unlisted)
+    (listed, left.len() as u64)
 }
 
 fn side(toucher: Toucher) -> RaceSide {
