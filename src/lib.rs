@@ -124,10 +124,10 @@
 //!   walked have an order: the same input gives the same bytes.
 //! - **No endless waiting.** Children have a limit of silence, simulated subgroups a limit of
 //!   operations, sampling a budget. Reaching one is an error that says so.
-//! - **No `unsafe`** but in eight files: `run/wgpu/trusted.rs` and `lanescope-algorithms`' `trusted.rs`, wgpu's
+//! - **No `unsafe`** but in nine files: `run/wgpu/trusted.rs` and `lanescope-algorithms`' `trusted.rs`, wgpu's
 //!   call for modules without run-time checks; `run/cuda/driver.rs`, `run/cuda/nvrtc.rs` and, in `run/cuda/cupti`,
-//!   `library.rs`, `ranges.rs` and `sass.rs`, which call NVIDIA's C libraries; and
-//!   `run/radv/driver.rs`, which calls Vulkan. In `lanescope-capture` methods carry the word where
+//!   `library.rs`, `ranges.rs` and `sass.rs`, which call NVIDIA's C libraries;
+//!   `run/radv/driver.rs`, which calls Vulkan; and `cli/mod.rs`, which has a signal ignored. In `lanescope-capture` methods carry the word where
 //!   wgpu's traits do; they do nothing that is unsafe.
 //!
 //! # Where the tests are

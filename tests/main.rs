@@ -71,7 +71,7 @@ const LONG: [&str; 25] = [
     "hostile::a_bad_driver_is_named_and_the_good_one_runs",
     "hostile::a_device_lost_at_any_submission_costs_its_launch",
     "hostile::a_driver_that_hangs_costs_ten_seconds",
-    "hostile::time_grows_with_the_input_and_not_its_square",
+    "hostile::time_and_memory_grow_with_the_input_and_not_its_square",
     "hostile::what_a_driver_prints_reaches_nobody",
     "hostile::what_does_not_end_is_not_read_without_end",
     "launches::",

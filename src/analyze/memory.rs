@@ -357,7 +357,7 @@ type FoundRace<'a> = (String, bool, Vec<&'a str>);
 
 impl Profile {
     /// The data races, a sentence each with the devices that found it; those between lines that both write the same
-    /// value come last.
+    /// value come last, and behind all how many more there are.
     pub fn races(&self) -> Vec<String> {
         let mut found: IndexMap<(String, u32, u32), FoundRace<'_>> = IndexMap::new();
         for device in &self.devices {
@@ -375,10 +375,31 @@ impl Profile {
         }
         let mut all: Vec<_> = found.into_values().collect();
         all.sort_by_key(|(_, equal, _)| *equal);
-        all.into_iter()
-            .map(|(text, _, devices)| format!("{text} ({})", devices.join(", ")))
-            .collect()
+        let told =
+            all.into_iter().map(|(text, _, devices)| format!("{text} ({})", devices.join(", ")));
+        told.chain(self.devices.iter().filter_map(races_unlisted)).collect()
     }
+}
+
+/// How many pairs of lines race on a device that its record does not list; nothing where it lists all.
+fn races_unlisted(device: &DeviceProfile) -> Option<String> {
+    let dispatches = device.memory.iter().flat_map(|memory| &memory.dispatches);
+    let unlisted: Vec<u64> = dispatches
+        .filter_map(|dispatch| dispatch.races_unlisted)
+        .filter(|more| *more > 0)
+        .collect();
+    let more = unlisted.iter().copied().fold(0, u64::saturating_add);
+    let what = match more {
+        0 => return None,
+        1 => "pair of lines races",
+        _ => "pairs of lines race",
+    };
+    let each = if unlisted.len() > 1 { ", those of each dispatch counted" } else { "" };
+    let device = &device.column.device;
+    Some(format!(
+        "{} more {what}, of which each line is named above{each} ({device})",
+        grouped_text(more.into())
+    ))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::names::parameters_text;
 use super::rounds::ticks_by_round;
 use crate::{
     record::{
-        Block, Constant, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement,
+        Block, Constant, Counter, CountersFrom, Device, Dispatch, Flag, Limit, MadeUp, Measurement,
         MemoryUse, Method, Output, Run, ShaderTrust, Shapes, Status, Tag, Time, Trust, WhatIf,
         flag,
     },
@@ -115,6 +115,8 @@ pub struct DeviceProfile {
     pub status: Status,
     /// Why it failed, or which outputs differ.
     pub error: Option<String>,
+    /// The limit that it reached, where one ended it.
+    pub limit: Option<Limit>,
     /// Whether the outputs were right.
     pub output: Output,
     /// Whether the counted module had bounds, loop and division checks.
@@ -482,6 +484,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         answer: measurement.answer_ns,
         status: measurement.status,
         error: measurement.error.clone(),
+        limit: measurement.limit,
         output: measurement.output,
         checked: measurement.runtime_checks.counted,
         time: time(run, measurement),

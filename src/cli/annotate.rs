@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::builder::styling::Style;
 
+use super::failure::with_hint;
 use crate::analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule};
 use crate::present;
 use crate::present::fit::{cut, fold, tabs, width_of};
@@ -27,6 +28,9 @@ use look::{blue, orange};
 
 /// Lines of the summary of worst lines: of the first device, and of each further one.
 const WORST_MAX: [usize; 2] = [8, 3];
+
+/// Faults, data races and flags of one kind that are told in a sentence each, at most.
+const FAULTS_MAX: usize = 20;
 
 /// Characters of a bar.
 const BAR: usize = 12;
@@ -134,14 +138,19 @@ fn answer_times_text(profile: &Profile, look: Look) -> String {
 
 /// What is wrong with the program, before anything else; each once with its devices.
 pub(crate) fn faults(profile: &Profile, look: Look) -> String {
+    let faults = profile.faults().into_iter();
+    let faults = faults.map(|(fault, devices)| format!("error: {fault} ({})", devices.join(", ")));
+    first_of(&faults.collect::<Vec<_>>(), look) + &first_of(&profile.races(), look)
+}
+
+/// The first of some sentences on what is wrong, and how many more there are.
+fn first_of(all: &[String], look: Look) -> String {
+    let more = all.len().saturating_sub(FAULTS_MAX);
+    let more =
+        (more > 0).then(|| format!("and {} more; the page has all", grouped_text(more as u128)));
     let mut text = String::new();
-    for (fault, devices) in profile.faults() {
-        let line = format!("error: {} ({})", visible(&fault), devices.join(", "));
-        text += &look.paint(orange().bold(), &fold(&line, "  ", look.columns));
-        text.push('\n');
-    }
-    for race in profile.races() {
-        text += &look.paint(orange().bold(), &fold(&visible(&race), "  ", look.columns));
+    for line in all.iter().take(FAULTS_MAX).chain(&more) {
+        text += &look.paint(orange().bold(), &fold(&visible(line), "  ", look.columns));
         text.push('\n');
     }
     text
@@ -225,15 +234,27 @@ fn problems(device: &DeviceProfile, look: Look) -> String {
             Status::Ok if device.differs_by_order() => "differs by order",
             Status::Ok => "wrong",
         };
-        let line = format!("{} {how}: {}", device.column.device, visible(error));
+        let why = with_hint(&visible(error), device.limit);
+        let line = format!("{} {how}: {why}", device.column.device);
         text += &look.paint(orange(), &fold(&line, "  ", look.columns));
         text.push('\n');
     }
     // What depends on the schedule has a sentence of its own, and a race stands above all figures.
     let told = |flag: &&Flag| matches!(flag.tag, Tag::DependsOnSchedule | Tag::DataRace);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for flag in device.flags.iter().filter(|flag| !told(flag)) {
-        let line = format!("{}: {flag}: {}", device.column.device, flag.tag.first_sentence());
-        text += &format!("{}\n", fold(&line, "  ", look.columns));
+        let count = counts.entry(flag.tag.word()).or_default();
+        *count += 1;
+        if *count <= FAULTS_MAX {
+            let line = format!("{}: {flag}: {}", device.column.device, flag.tag.first_sentence());
+            text += &format!("{}\n", fold(&line, "  ", look.columns));
+        }
+    }
+    for (word, count) in counts.into_iter().filter(|(_, count)| *count > FAULTS_MAX) {
+        let more = grouped_text((count - FAULTS_MAX) as u128);
+        let line =
+            format!("{}: {word} on {more} more lines; the page has all", device.column.device);
+        text += &format!("{}\n", fold(&visible(&line), "  ", look.columns));
     }
     text
 }

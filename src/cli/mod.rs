@@ -84,6 +84,8 @@ pub fn profile_launches(arguments: &[&str]) -> Result<Vec<Launch>, String> {
 
 fn run_program() -> ExitCode {
     quiet_caught_panics();
+    #[cfg(unix)]
+    ignore_file_limit();
     limit_threads();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -117,6 +119,18 @@ fn quiet_caught_panics() {
             print(panic);
         }
     }));
+}
+
+/// Has a file that may not grow further (`ulimit -f`) be an error where it is written, which is told. The system would end the
+/// program by a signal, and leave a half-written file. Children ignore it too.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "Rust's library has nothing for signals, so C's is called")]
+fn ignore_file_limit() {
+    // SAFETY: it is one of the system's signals, and where one is ignored nothing of this program runs.
+    unsafe {
+        // Where the system refuses, the signal ends the program.
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
 }
 
 /// Prints help, the version, or what is wrong with the arguments, with colours where no line has to be broken.

@@ -4,10 +4,12 @@
 //! be done again from the result files at any time.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::failure::{Exit, Failure};
+use super::screen;
 use crate::analyze;
 use crate::record::{PeerRow, Run};
 use crate::report;
@@ -15,11 +17,22 @@ use crate::report;
 /// The most characters of a figure's name that its file's has: systems allow 255 bytes.
 const NAME_MAX: usize = 56;
 
+/// Seconds that figures and page take for each measurement, about: half as much to twice as much, on a core of 2024.
+const MEASUREMENT_S: f64 = 0.001;
+
+/// Seconds from which on it is said how long they take.
+const LONG_S: f64 = 2.0;
+
 /// The page's name in its folder.
 pub(crate) const PAGE: &str = "report.html";
 
 /// Writes every chart and the page, and gives the page's path.
 pub(crate) fn write(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
+    let measurements: usize = runs.iter().map(|run| run.measurements.len()).sum();
+    if let Some(text) = long_page(measurements) {
+        // Nothing is left to tell it to when standard error is closed.
+        let _ = writeln!(screen::stderr(), "{text}");
+    }
     let made = report::page(runs, peers).map_err(Failure::bad_input)?;
     let mut names = BTreeSet::new();
     for (name, svg) in &made.figures {
@@ -28,6 +41,15 @@ pub(crate) fn write(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<Pa
     let page = folder.join(PAGE);
     save(&page, &made.html)?;
     Ok(page)
+}
+
+/// What is said before figures and page that take long, so that nobody takes them for hung.
+fn long_page(measurements: usize) -> Option<String> {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let seconds = measurements as f64 * MEASUREMENT_S;
+    (seconds >= LONG_S).then(|| {
+        format!("figures and page of {measurements} measurements take some {seconds:.0} s")
+    })
 }
 
 /// Writes the pages of profiles, and gives their paths; of several, each is named for its shader.

@@ -30,8 +30,11 @@ pub struct DispatchMemory {
     pub accesses: Vec<AccessCost>,
     /// What their subgroups waited for one another, by the barrier's line.
     pub waits: Vec<BarrierWait>,
-    /// The data races among them.
+    /// The data races among them; of many a few hundred, and such as name a line that none before names.
     pub races: Vec<DataRace>,
+    /// Pairs of lines that race besides and are not listed; absent where all are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub races_unlisted: Option<u64>,
 }
 
 /// What the accesses of one line to one memory cost.

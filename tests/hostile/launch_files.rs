@@ -15,6 +15,7 @@ pub(super) const CHECKS: [(&str, fn()); 7] = [
     ("what_a_launch_asks_for_is_bounded", bounded),
     ("a_bound_of_operations_is_raised_as_it_says", raised),
     ("a_launch_of_over_two_seconds_says_how_long_it_takes", told),
+    ("threads_that_no_machine_has_cost_nothing", many_threads),
 ];
 
 /// What a launch file holds, the line that is to blame, and words of the refusal.
@@ -213,6 +214,24 @@ fn told() {
     assert!(estimates.iter().any(|left| *left >= 1), "{}", ended.stderr);
     // It is said now and then, not again and again.
     assert!(estimates.len() <= 3, "{}", ended.stderr);
+}
+
+/// What is asked for in threads changes no count, and takes no memory.
+fn many_threads() {
+    let folder = TempDir::new().unwrap();
+    program::write(&folder.path().join("s.wgsl"), LONG);
+    let counted = ["1", "100000", "18446744073709551615", "-1", "many"].map(|threads| {
+        let environment = [("RAYON_NUM_THREADS".to_owned(), threads.to_owned())];
+        let out = format!("o{threads}");
+        let arguments = ["profile", "s.wgsl", "--n", "640", "--device", "sim:8", "--out", &out];
+        let ended = run(&folder, &environment, &arguments, 30);
+        ended.says(threads, 0, "");
+        assert!(ended.mebibytes < 500, "{threads}: {} MiB", ended.mebibytes);
+        let run = lanescope::store::load(&folder.path().join(&out).join("result.json")).unwrap();
+        let blocks = run.measurements[0].dispatches[0].blocks.iter();
+        blocks.map(|block| (block.executions.0, block.lanes.0)).collect::<Vec<_>>()
+    });
+    assert!(!counted[0].is_empty() && counted.iter().all(|found| *found == counted[0]));
 }
 
 /// The shader of a captured dispatch.

@@ -59,12 +59,26 @@ fn generated() -> impl Iterator<Item = Trial> {
                 .filter_map(|seed| {
                     let case = hostile::Case::new(kind, seed, &stock);
                     let place = TempDir::new().unwrap();
-                    let trouble = case.run(&program::path(), place.path()).err()?;
+                    let ended = case.run(&program::path(), place.path());
+                    let trouble = ended.err().or_else(|| malformed(place.path()))?;
                     Some(format!("seed {seed}, {}: {trouble}", case.what))
                 })
                 .collect();
             if unsound.is_empty() { Ok(()) } else { Err(unsound.join("\n").into()) }
         })
+    })
+}
+
+/// What is wrong with a figure that was written whole.
+fn malformed(folder: &Path) -> Option<String> {
+    let figures =
+        files_in(folder).into_iter().filter(|file| file.extension().is_some_and(|e| e == "svg"));
+    figures.into_iter().find_map(|file| {
+        let text = std::fs::read_to_string(&file).ok()?;
+        // Where there was no room for it, or its writer was killed, it has no end.
+        let is_whole = text.trim_end().ends_with("</svg>");
+        let error = is_whole.then(|| roxmltree::Document::parse(&text).err()).flatten()?;
+        Some(format!("{}: {error}", file.display()))
     })
 }
 

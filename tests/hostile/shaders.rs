@@ -3,9 +3,11 @@
 //! What is written of each kind is at most so many times its size ([`RECORD_MAX`], [`PAGE_MAX`]), and what time it takes
 //! grows with it ([`GROWTH_MAX`]).
 
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lanescope::record::Tag;
 use tempfile::TempDir;
 
 use super::{Ended, input, run};
@@ -18,9 +20,11 @@ pub(super) const CHECKS: &[(&str, fn())] = &[
     #[cfg(target_os = "linux")]
     ("paths_may_have_any_bytes_in_any_locale", paths),
     ("records_of_large_shaders_stay_small", sizes),
+    ("of_many_races_each_line_is_named_and_the_others_counted", many_races),
     ("large_launch_files_and_records_cost_little", large),
-    ("time_grows_with_the_input_and_not_its_square", growth_of_time),
+    ("time_and_memory_grow_with_the_input_and_not_its_square", growth_of_time),
     ("progress_says_what_goes_on_and_how_long", progress),
+    ("how_long_a_shader_is_read_is_said_before", reading),
     ("messages_about_much_are_short_and_say_what_is_allowed", messages),
     #[cfg(target_os = "linux")]
     ("help_that_cannot_be_written_ends_with_two", unwritten_help),
@@ -67,6 +71,32 @@ fn sizes() {
     }
 }
 
+/// Lines of which nearly each pair races: what the record and the page list grows with the lines, and the terminal has the
+/// first of it.
+fn many_races() {
+    let kind = growth::SHADERS.into_iter().find(|kind| kind.name == "races").unwrap();
+    let folder = TempDir::new().unwrap();
+    let ended = profile(&folder, &(kind.text)(kind.usual), "o");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let run = lanescope::store::load(&folder.path().join("o/result.json")).unwrap();
+    let measurement = &run.measurements[0];
+    let memory = &measurement.memory.as_ref().unwrap().dispatches[0];
+    let sides = memory.races.iter().flat_map(|race| &race.sides);
+    let named: BTreeSet<u32> = sides.map(|side| side.line).collect();
+    // In the text they stand behind four lines and the loop's first two.
+    let lines = u32::try_from(kind.usual).unwrap();
+    assert!((6..6 + lines).all(|line| named.contains(&line)), "{named:?}");
+    assert!(memory.races.len() <= 256 + named.len(), "{}", memory.races.len());
+    let unlisted = memory.races_unlisted.unwrap();
+    assert!(unlisted > u64::from(lines), "{unlisted}");
+    let flag = measurement.flags.iter().find(|flag| flag.tag == Tag::DataRace).unwrap();
+    assert_eq!(flag.lines, named.into_iter().collect::<Vec<_>>());
+    let told = |text: &str| text.matches("data race in ").count();
+    assert_eq!(told(&ended.stdout), 20, "{}", ended.stdout);
+    let page = std::fs::read_to_string(folder.path().join("o/report.html")).unwrap();
+    assert!(told(&page) > kind.usual / 2 && page.contains(" more pairs of lines race, "));
+}
+
 fn launched(folder: &TempDir, launch: &str, out: &str) -> Ended {
     program::write(&folder.path().join("s.wgsl"), growth::LAUNCHED);
     program::write(&folder.path().join("l.toml"), launch);
@@ -95,6 +125,9 @@ fn large() {
     let ended = report(growth::measurements(&good, 400));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     page_is_small(&folder, "measurements");
+    assert!(!ended.stderr.contains(" take some "), "{}", ended.stderr);
+    let told = "figures and page of 2500 measurements take some ";
+    report(growth::measurements(&good, 2500)).says("many measurements", 0, told);
     // What is measured by hand goes further than what every run of the tests sees.
     assert!(growth::SHADERS.iter().all(|kind| kind.largest >= 4 * kind.usual));
 }
@@ -113,7 +146,12 @@ const ENOUGH_S: f64 = 0.6;
 /// The fewest sizes of a kind.
 const SIZES_MIN: usize = 4;
 
-/// Each kind of input in doublings: how long processors work grows with the size.
+/// The most mebibytes that a run on a shader of any size takes, and those for each kibibyte of the shader: about twice as
+/// many as the kind that takes most, a chain of `else if`.
+const MEBIBYTES_FIXED: u64 = 64;
+const MEBIBYTES_A_KIBIBYTE: u64 = 4;
+
+/// Each kind of input in doublings: how long processors work, and the memory that a shader takes, grow with the size.
 fn growth_of_time() {
     let place = TempDir::new().unwrap();
     let good = super::records::record(&place);
@@ -125,7 +163,11 @@ fn growth_of_time() {
     for kind in growth::SHADERS {
         judged += judge(kind.name, [kind.usual / 4, kind.largest], &|folder, size| {
             let text = (kind.text)(size);
-            [worked(&profile(folder, &text, "o"), kind.name), front_end_s(&text)]
+            let ended = profile(folder, &text, "o");
+            let most = MEBIBYTES_FIXED + MEBIBYTES_A_KIBIBYTE * (text.len() as u64 / 1024);
+            let (name, taken) = (kind.name, ended.mebibytes);
+            assert!(taken <= most, "{name}: {taken} MiB of at most {most} for {size}");
+            [worked(&ended, name), front_end_s(&text)]
         });
     }
     judged += judge("parameters", growth::PARAMETERS, &|folder, size| {
@@ -216,6 +258,23 @@ fn progress() {
     assert!(shown.lines().any(counting), "{shown}");
     let estimate = |line: &str| counting(line) && line.contains("s left)");
     assert!(shown.lines().any(estimate), "{shown}");
+}
+
+/// Lines that index take naga's front end longest: what is said of them is no less than what it took where that was measured.
+fn reading() {
+    let folder = TempDir::new().unwrap();
+    let lines = "o[x + 1u] += y;\n".repeat(12_000);
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+var x = id.x; var y = 1u;\n{lines}}}\n"
+    );
+    program::write(&folder.path().join("s.wgsl"), text);
+    // It need not be read to its end: the sentence comes first.
+    let ended = run(&folder, &[], &["profile", "s.wgsl", "--n", "64", "--device", "sim:8"], 3);
+    let told = "s.wgsl: reading it takes some 3 s, with the square of the length of its longest \
+                function, `main`;";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
 }
 
 /// Folders with spaces, names as long as any may be and names that are no UTF-8, in the plainest locale and in one of

@@ -26,7 +26,7 @@ pub(crate) struct ShaderKind {
 }
 
 /// Every kind of shader.
-pub(crate) const SHADERS: [ShaderKind; 10] = [
+pub(crate) const SHADERS: [ShaderKind; 11] = [
     ShaderKind { name: "lines", text: lines, usual: 3125, largest: 50_000 },
     ShaderKind {
         name: "lines of functions",
@@ -43,6 +43,7 @@ pub(crate) const SHADERS: [ShaderKind; 10] = [
     ShaderKind { name: "loops", text: loops, usual: 1000, largest: 8000 },
     ShaderKind { name: "comments", text: comments, usual: 2000, largest: 32_000 },
     ShaderKind { name: "calls in a chain", text: chain, usual: 500, largest: 4000 },
+    ShaderKind { name: "races", text: races, usual: 300, largest: 2400 },
 ];
 
 fn parts(n: usize, part: impl Fn(usize) -> String) -> String {
@@ -115,6 +116,13 @@ fn comments(n: usize) -> String {
     });
     let calls = parts(n.div_ceil(500), |i| format!("x = f{i}(x);\n"));
     format!("{OUTPUT}{body}{MAIN}var x = id.x;\n{calls}o[id.x] = x;\n}}")
+}
+
+/// Lines of a loop that write to words at random: nearly each pair of them races.
+fn races(n: usize) -> String {
+    let all = parts(n, |i| format!("o[(x >> {}u) & 63u] += x;\n", i % 19 + 1));
+    let turn = "for (var t = 0u; t < 50u; t++) {\nx = x * 1664525u + 1013904223u;\n";
+    format!("{OUTPUT}{MAIN}var x = id.x;\n{turn}{all}}}\no[id.x] = x;\n}}")
 }
 
 /// Functions of which each calls the one before.

@@ -773,7 +773,8 @@ const SETTINGS: [&str; 18] = [
 ];
 
 /// What the system does not give.
-const LIMITS: [&str; 7] = [
+const LIMITS: [&str; 8] = [
+    "ulimit -f 8",
     "ulimit -n 16",
     "ulimit -v 2000000",
     "ulimit -s 256",

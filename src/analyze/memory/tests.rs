@@ -257,4 +257,14 @@ fn races_are_told_with_both_lines_and_an_example() {
     assert!(looked.contains("3 accesses to memory") && looked.contains("data races"), "{looked}");
     let (profile, _) = self::device("if id.x % 64u == 0u { out[0] = 7u; }");
     assert!(profile.races()[0].contains("same value each time"), "{:?}", profile.races());
+    // What a record does not list is counted, behind what it lists.
+    let (mut profile, _) = self::device("tile[i] = id.x;\nout[id.x] = tile[(i + 32u) % 64u];");
+    for (more, told) in [(1, "1 more pair of lines races, "), (1200, "more pairs of lines race, ")]
+    {
+        let memory = profile.devices[0].memory.as_mut().expect("somebody looked");
+        memory.dispatches[0].races_unlisted = Some(more);
+        let races = profile.races();
+        assert!(races.len() == 2 && races[1].contains(told), "{races:?}");
+        assert!(races[1].starts_with(&grouped_text(more.into())), "{races:?}");
+    }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::analyze::{advice_of, profiles};
 use crate::fixtures::{DEMO, random_words, simulated, watched};
-use crate::record::{Counter, Run};
+use crate::record::{Counter, Limit, LimitOf, Run};
 
 const PLAIN: Look = Look { columns: None, colour: false };
 
@@ -125,9 +125,28 @@ fn a_failed_device_is_said_and_the_others_are_kept() {
     failed.status = Status::Failed;
     failed.error = Some("device lost\u{1b}[2J in its third second".to_owned());
     failed.dispatches.clear();
-    let view = view(&run, PLAIN);
-    assert!(view.contains("sim:32 failed: device lost\\u001b[2J in its third second"), "{view}");
-    assert!(view.contains("\ndemo.wgsl on sim:64"), "{view}");
+    let shown = view(&run, PLAIN);
+    assert!(shown.contains("sim:32 failed: device lost\\u001b[2J in its third second"), "{shown}");
+    assert!(shown.contains("\ndemo.wgsl on sim:64"), "{shown}");
+    // What a limit of lanescope's own ended has the option that raises it.
+    let failed = &mut run.measurements[0];
+    failed.error = Some("the buffers take too much".to_owned());
+    failed.limit = Some(Limit { which: LimitOf::MemoryBytes, value: 1 << 20 });
+    let shown = view(&run, PLAIN);
+    let told = "sim:32 failed: the buffers take too much (--memory-max raises it)";
+    assert!(shown.contains(told), "{shown}");
+}
+
+#[test]
+fn of_many_flags_of_one_kind_the_first_are_told_and_the_others_counted() {
+    let mut run = demo(&[32]);
+    let many = (1..=1000).map(|line| Flag::at(Tag::ReadOutOfBounds, [line]));
+    run.measurements[0].flags.extend(many);
+    run.measurements[0].flags.push(Flag::at(Tag::LoopCutOff, [3]));
+    let shown = view(&run, PLAIN);
+    assert_eq!(shown.matches("sim:32: read_out_of_bounds_line_").count(), 20, "{shown}");
+    assert!(shown.contains("sim:32: read_out_of_bounds on 980 more lines; the page has all"));
+    assert!(shown.contains("sim:32: loop_cut_off_line_3: "), "another kind is told");
 }
 
 #[test]

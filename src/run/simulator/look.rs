@@ -30,6 +30,9 @@ pub const WATCHED_OPERATIONS: u64 = 1 << 21;
 /// Operations of a launch over which it is not run once more.
 pub const LOOKED_AT_MAX: u64 = 1 << 26;
 
+/// Pairs of lines of a dispatch that race and are listed, whatever lines they are.
+const RACES_LISTED: usize = 256;
+
 /// Watches the first workgroups of a dispatch.
 #[derive(Debug)]
 struct MemoryWatch {
@@ -219,6 +222,7 @@ impl MemoryWatch {
             equal_values: race.equal_values,
             count: race.count,
         });
+        let (races, unlisted) = list_races(races);
         Ok(DispatchMemory {
             workgroups,
             workgroups_watched: self.workgroups.min(workgroups),
@@ -226,9 +230,31 @@ impl MemoryWatch {
             size_line: Some(size_line(program)),
             accesses: accesses.collect(),
             waits: waits.collect(),
-            races: races.collect(),
+            races,
+            races_unlisted: (unlisted > 0).then_some(unlisted),
         })
     }
+}
+
+/// The races that are listed, and how many more pairs of lines there are: the first, then such as name a line that none
+/// before names. Each line that races is named, and what is listed grows with the lines, where pairs of them may grow with
+/// their square.
+fn list_races(races: impl Iterator<Item = DataRace>) -> (Vec<DataRace>, u64) {
+    let mut listed = Vec::new();
+    let (mut named, mut told, mut left) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for race in races {
+        let mut lines = race.sides.each_ref().map(|side| side.line);
+        lines.sort_unstable();
+        let is_new = lines.map(|line| named.insert(line)).contains(&true);
+        let pair = (race.buffer.clone(), lines);
+        if is_new || listed.len() < RACES_LISTED {
+            told.insert(pair);
+            listed.push(race);
+        } else if !told.contains(&pair) {
+            left.insert(pair);
+        }
+    }
+    (listed, left.len() as u64)
 }
 
 fn side(toucher: Toucher) -> RaceSide {

@@ -257,8 +257,8 @@ impl Text {
         deepest.map(|(offset, depth)| (self.location(offset).line, depth))
     }
 
-    /// The function with most words and operators, and how many it has: naga's front end takes time with
-    /// the square of that number.
+    /// The function with most words and operators, of which an index is one, and how many it has: naga's front end takes
+    /// time with the square of that number.
     pub fn longest_function(&self) -> Option<(&str, usize)> {
         let begins = self.functions.iter().map(|(name, begin)| (*begin, name.as_str()));
         let mut begins: Vec<(usize, &str)> = begins.collect();
@@ -268,7 +268,7 @@ impl Text {
             let bytes = &self.code.as_bytes()[*begin..end];
             let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             let begins = bytes.windows(2).filter(|pair| !word(pair[0]) && word(pair[1])).count();
-            let operators = bytes.iter().filter(|byte| b"+-*/%&|^<>!~".contains(byte)).count();
+            let operators = bytes.iter().filter(|byte| b"+-*/%&|^<>!~[".contains(byte)).count();
             (*name, begins + operators)
         });
         sizes.max_by_key(|(_, size)| *size)
@@ -505,6 +505,8 @@ mod tests {
         let text =
             Text::new("a.wgsl", "fn a() { x = 1u; }\nfn b() { x = x * 3u + 1u; /* + + */ }\n");
         assert_eq!(text.longest_function(), Some(("b", 7)));
+        let text = Text::new("a.wgsl", "fn a() { o[x][y] = 1u; }\nfn b() { x = y + 1u; }\n");
+        assert_eq!(text.longest_function(), Some(("a", 7)));
         assert_eq!(Text::new("a.wgsl", "").longest_function(), None);
     }
 
