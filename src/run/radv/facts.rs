@@ -70,6 +70,7 @@ pub(super) fn facts(
         scratch_bytes: small("Scratch size")?.div_ceil(wave),
         workgroup,
         scalars: scalars(output, groups)?,
+        // What RADV sets unless a module asks to keep denormals, which naga's SPIR-V never does.
         mode: FloatMode { flush32: true },
     })
 }
