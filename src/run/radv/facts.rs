@@ -70,7 +70,8 @@ pub(super) fn facts(
         scratch_bytes: small("Scratch size")?.div_ceil(wave),
         workgroup,
         scalars: scalars(output, groups)?,
-        // What RADV sets unless a module asks to keep denormals, which naga's SPIR-V never does.
+        // Mesa's instruction selection flushes f32 unless a module asks to keep denormals, which naga's SPIR-V never
+        // does, and keeps those of f16.
         mode: FloatMode { flush32: true },
     })
 }
