@@ -710,6 +710,7 @@ fn every_figure_says_what_it_is_of() {
     assert!(page.contains(MEASURED) && page.contains(FAMILY) && page.contains("W = 64"), "{PAGE}");
     tables_name_their_code(&page);
     pages_say_what_code_is_of(&run);
+    a_gallery_has_no_figure_of_code(&run);
     let html = lanescope::report::html(std::slice::from_ref(&run), &[]).unwrap();
     assert!(html.contains(MEASURED) && html.contains("passes at least"));
     for text in [&page, &html] {
@@ -741,6 +742,25 @@ fn tables_name_their_code(page: &str) {
         }
     }
     assert!(rows > 200, "{rows} rows");
+}
+
+/// A gallery has what executed the code and what compiled it, launches and verdicts, but no figure of the code.
+fn a_gallery_has_no_figure_of_code(run: &Run) {
+    let known = [
+        "device, interface, drivers, records, width, launches, wrong outputs",
+        "claim, verdict, devices",
+    ];
+    let mut gallery = lanescope::report::GalleryPage::default();
+    gallery.add(run).unwrap();
+    let tables = gallery.tables();
+    assert!(!tables.is_empty());
+    for table in &tables {
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        let columns = columns.join(", ");
+        assert!(known.contains(&columns.as_str()), "{columns}");
+    }
+    let page = gallery.html().unwrap();
+    assert!(page.contains(FAMILY) && page.contains(MEASURED));
 }
 
 /// Pages of profiles and of a comparison, made of a record.
