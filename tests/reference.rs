@@ -615,7 +615,7 @@ fn came_to(part: &str) -> Vec<std::collections::BTreeMap<String, u64>> {
     found
 }
 
-/// What ran of AMD's machine code is as much as was asked for: the catalogue of today and that of the commit at which it
+/// What ran of AMD's machine code is as much as was asked for: today's catalogue and that of the commit at which it
 /// was asked, the corpus and random programs, with the simulator's outputs; faults that nobody notices have a reason.
 #[test]
 fn as_much_of_amds_code_runs_as_was_asked_for() {
