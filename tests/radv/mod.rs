@@ -477,7 +477,7 @@ fn catalogue(runner: &mut RadvRunner, wave: Width) {
     let report = json!({ "verified": verified, "problems": problems });
     println!("{report}");
     assert!(problems.is_empty(), "{problems:#?}");
-    assert!(!measured || verified >= 77, "{verified} kernels were right; there are more");
+    assert!(!measured || verified >= 105, "{verified} kernels were right; there are more");
 }
 
 /// Instructions whose mnemonic is not the one that LLVM prints beside their words. One without a text is
@@ -582,8 +582,9 @@ fn matching(runner: &RadvRunner) {
     let kept = only("five_patterns/branch_by_lane");
     assert!(!measured || there(&kept) == (11, 11), "branch_by_lane: {kept:?}");
     let sorting = only("hot_loops/insertion_sort");
+    let (found, ran) = there(&sorting);
     assert!(
-        !measured || there(&sorting).0 >= 15,
+        !measured || found >= 15 && ran == 17,
         "insertion_sort: {:?}",
         sorting.beside.matching.blocks
     );
