@@ -29,7 +29,7 @@ use crate::records;
 use crate::support::agreement;
 use crate::support::program;
 use crate::support::random_program::Options;
-use crate::support::shaders::{Verdict, verdicts};
+use crate::support::shaders::{Verdict, random_floats, verdicts};
 use crate::support::{trial_needing, trials_of};
 
 mod llvm;
@@ -64,7 +64,7 @@ const PASSES: [(&str, u64); 5] = [
     ("five_patterns/uniform", 65_920),
 ];
 
-/// Random programs at each wave size; `lab wavefronts random` runs thousands.
+/// Random programs at each wave size, of integers and of floats; `lab wavefronts random` and `floats` run thousands.
 const RANDOM: u64 = 40;
 
 /// Families whose brought code is run.
@@ -76,7 +76,7 @@ const MEASURED: &str = "radv Mesa 22.3.6";
 pub(crate) fn trials() -> Vec<Trial> {
     let missing = environment(FAMILY).err();
     let mut trials = Vec::new();
-    for check in ["catalogue", "passes", "matching", "random", "corpus"] {
+    for check in ["catalogue", "passes", "matching", "random", "floats", "corpus"] {
         for wave in ["32", "64"] {
             let title = format!("radv_{wave}::{check}");
             let run = move || start(check, wave);
@@ -424,6 +424,7 @@ pub(crate) fn child(asked: &str) {
         "catalogue" => catalogue(&mut runner, wave),
         "passes" => passes(&runner),
         "random" => random(&mut runner, wave),
+        "floats" => floats(&runner),
         "corpus" => corpus(&runner),
         _ => matching(&runner),
     }
@@ -519,6 +520,21 @@ fn random(runner: &mut RadvRunner, wave: Width) {
         let simulated = simulator.count_once(&launch, &REQUEST).unwrap();
         assert_eq!(executed.outputs_sha256, simulated.outputs_sha256, "seed {seed}\n{program}");
     }
+}
+
+/// Outputs of random programs of floats are the simulator's but for floats that lie close.
+fn floats(runner: &RadvRunner) {
+    let mut close = 0;
+    for seed in 1..=RANDOM {
+        let text = random_floats(seed);
+        for (_, verdict) in verdicts(runner, "floats.wgsl", &text) {
+            let is_right = matches!(verdict, Verdict::Same | Verdict::Close);
+            assert!(is_right, "seed {seed}: {verdict:?}\n{text}");
+            close += u64::from(verdict == Verdict::Close);
+        }
+    }
+    // Else nothing was tried that may be rounded otherwise.
+    assert!(close > RANDOM / 2, "{close} of {RANDOM}");
 }
 
 /// Accesses outside buffers, of which a kernel of the catalogue has none; figures that say nothing of
