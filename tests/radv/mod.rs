@@ -255,6 +255,9 @@ fn a_profile_says_what_its_machine_code_is_of() {
         }
     }
     assert!(!machine.arms.is_empty() && stdout.contains("s_endpgm"));
+    // Branches lead to offsets, not to labels that stand nowhere.
+    let leads = |line: &str| line.split("s_cbranch_").nth(1).is_some_and(|to| to.contains(" 0x"));
+    assert!(stdout.lines().any(leads) && !stdout.contains(" BB"), "{stdout}");
     // Rows of instructions follow a heading with all of it.
     for label in page.match_indices("<details class=\"sass\"><summary>") {
         let summary = page[label.0..].split_once("</summary>").unwrap().0;
