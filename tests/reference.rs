@@ -595,6 +595,132 @@ fn ratios_of_passes_that_were_found_first_come_out_without_zeroed_memory() {
     }
 }
 
+/// The part of the log of AMD's machine code that begins so.
+fn part_of<'a>(log: &'a str, start: &str) -> &'a str {
+    let mut parts = log.split("\n== ").map(|part| part.trim_start_matches("== "));
+    parts.find(|part| part.starts_with(start)).unwrap_or_else(|| panic!("{start}"))
+}
+
+/// How many entry points came to what, at waves of 32 and of 64: `205 entry points: {"verified": 144}`.
+fn came_to(part: &str) -> Vec<std::collections::BTreeMap<String, u64>> {
+    let mut found = Vec::new();
+    for line in part.lines() {
+        if let Some((head, sums)) = line.split_once(": {")
+            && (head.ends_with(" entry points") || head.ends_with(" files"))
+        {
+            found.push(serde_json::from_str(&format!("{{{sums}")).unwrap());
+        }
+    }
+    assert_eq!(found.len(), 2, "{part}");
+    found
+}
+
+/// What ran of AMD's machine code is as much as was asked for: today's catalogue and that of the commit at which it
+/// was asked, the corpus and random programs, with the simulator's outputs; faults that nobody notices have a reason.
+#[test]
+fn as_much_of_amds_code_runs_as_was_asked_for() {
+    let log = text("results/other/lab/wavefronts.txt");
+    let right = ["verified", "equal to the simulator's", "equal but for floats that lie close"];
+    let entries = ["lab wavefronts entries\n", "lab wavefronts entries through Mesa 25.0.7"];
+    for start in entries {
+        for counts in came_to(part_of(&log, start)) {
+            let known = |word: &String| {
+                right.contains(&word.as_str()) || word == "decoded, never dispatched"
+            };
+            assert!(counts.keys().all(known), "{start}: {counts:?}");
+            assert!(counts["verified"] >= 144, "{start}: {counts:?}");
+        }
+    }
+    for (start, all, most) in [
+        ("lab wavefronts shaders, of the shaders that lab/catalogue_of 37d097a", 255, 5),
+        ("lab wavefronts shaders tests/wgsl", 84, 3),
+    ] {
+        for counts in came_to(part_of(&log, start)) {
+            let refused = ["refused", "not launched"].iter().filter_map(|word| counts.get(*word));
+            let refused: u64 = refused.sum();
+            assert!(counts.values().sum::<u64>() >= all, "{start}: {counts:?}");
+            assert!(refused <= most && !counts.contains_key("different"), "{start}: {counts:?}");
+        }
+    }
+    let alike = "outputs of 2000 are the simulator's bit for bit, 0 differ, 0 refused";
+    assert_eq!(part_of(&log, "lab wavefronts random").matches(alike).count(), 2);
+    let faults = part_of(&log, "lab wavefronts faults");
+    let missed: Vec<&str> =
+        faults.lines().filter(|line| line.contains(": not noticed by ")).collect();
+    assert!(missed.iter().all(|line| line.contains("; ")), "without a reason: {missed:#?}");
+    let mut sums: Vec<usize> = Vec::new();
+    for line in faults.lines().filter(|line| line.contains(" opcodes with results, ")) {
+        let unnoticed = line.strip_suffix(" not").and_then(|line| line.rsplit(' ').next());
+        sums.push(unnoticed.unwrap().parse().unwrap());
+    }
+    assert!(sums.len() == 2 && sums.iter().all(|sum| *sum <= 17), "{sums:?}");
+    assert_eq!(sums.iter().sum::<usize>(), missed.len());
+}
+
+/// How fast AMD's machine code is executed, what it adds to the main job on two cores, how long a profile takes.
+#[test]
+fn amds_code_is_executed_as_fast_as_was_asked_for() {
+    let log = text("results/other/lab/wavefronts.txt");
+    let mut rates = 0;
+    for line in part_of(&log, "lab wavefronts speed").lines() {
+        if let Some(rate) = line.strip_suffix(" million wave instructions a CPU second") {
+            let rate: f64 = rate.rsplit(' ').next().unwrap().parse().unwrap();
+            assert!(rate >= 10.0, "{line}");
+            rates += 1;
+        }
+    }
+    assert!(rates >= 14, "{rates} rates");
+    let times = part_of(&log, "time lanescope profile");
+    let of_wall =
+        |line: &str| line.strip_prefix("real\t0m")?.strip_suffix('s')?.parse::<f64>().ok();
+    let seconds: Vec<f64> = times.lines().filter_map(of_wall).collect();
+    assert!(seconds.len() == 2 && seconds.iter().all(|time| *time < 3.0), "{seconds:?}");
+    let times = text("results/other/lab/times.txt");
+    let (_, adds) = times.split_once("What AMD's machine code adds to the main job").unwrap();
+    let wall = |program: &str| -> f64 {
+        let row = adds.lines().find_map(|line| line.strip_prefix(&format!("| {program} | ")));
+        row.unwrap().split(' ').next().unwrap().parse().unwrap()
+    };
+    let added = wall("lanescope") - wall("lanescope --device sim:32,64");
+    assert!(added > 0.0 && added < 5.0, "{added} s");
+}
+
+/// Two versions of Mesa compiled the same kernels, all that the catalogue has in WGSL. In both codes all lanes are on
+/// where arms are selects; of a loop that lanes leave, passes are those that were found first.
+#[test]
+fn two_versions_of_mesa_compiled_the_same_kernels() {
+    let runs =
+        [("Mesa 22.3.6", "navi21/catalogue-quick"), ("Mesa 25.0.7", "navi21/catalogue-mesa-25")];
+    let [older, newer] = runs.map(|(version, name)| {
+        let run = load(name);
+        let drivers = run.devices.iter().map(|device| device.driver.as_str());
+        assert_eq!(drivers.filter(|driver| driver.contains(version)).count(), 2, "{name}");
+        run
+    });
+    let kernels = |run: &Run| -> BTreeSet<String> {
+        run.measurements.iter().map(|measurement| measurement.kernel.clone()).collect()
+    };
+    assert_eq!(kernels(&older), kernels(&newer));
+    assert!(kernels(&older).len() >= 105);
+    let counter = |run: &Run, kernel: &str, width: u32, name: &str| {
+        let device = format!("radv:navi21/{width}");
+        let mut all = run.measurements.iter();
+        let found = all.find(|found| found.kernel == kernel && found.device == device).unwrap();
+        analyze::machine::counter(found, name).unwrap()
+    };
+    for (run, width) in [(&older, 32), (&older, 64), (&newer, 32), (&newer, 64)] {
+        let of_machine = |name: &str| counter(run, "hot_loops/state_machine", width, name);
+        let mean = of_machine("valu_lanes") / of_machine("valu_instructions");
+        assert!((mean - f64::from(width)).abs() < 1e-9, "{mean} of {width}");
+    }
+    let ratio = |name: &str| {
+        let [wide, narrow] =
+            [64, 32].map(|width| counter(&older, "hot_loops/mandelbrot", width, name));
+        format!("{:.2}", wide / narrow)
+    };
+    assert_eq!(["valu_passes_min", "valu_passes_max"].map(ratio), ["1.00", "1.42"]);
+}
+
 /// What the times of kernels whose answer is known come from: on the H200, branches of lanes that part,
 /// memory, and neither; on the H100, whose memory is slower, a copy's too.
 #[test]

@@ -9,6 +9,7 @@
 //! cargo run --release -p lab -- wavefronts entries      # every entry point of the catalogue
 //! cargo run --release -p lab -- wavefronts faults       # one flipped bit of each opcode's results
 //! cargo run --release -p lab -- wavefronts random --count 2000
+//! cargo run --release -p lab -- wavefronts floats --count 2000   # the same of floats, within a tolerance
 //! cargo run --release -p lab -- wavefronts shaders tests/wgsl   # every shader of a folder
 //! cargo run --release -p lab -- wavefronts speed
 //! cargo run --release -p lab -- wavefronts code         # renews src/run/radv/brought.tar.xz
@@ -43,7 +44,7 @@ use crate::root;
 #[path = "../../tests/support/shaders.rs"]
 mod folder;
 
-use folder::{Verdict, verdicts};
+use folder::{Verdict, random_floats, verdicts};
 
 /// AMD's machine code: what runs, what notices faults, random programs, speed, the code that is brought.
 #[derive(Debug, clap::Args)]
@@ -65,10 +66,10 @@ pub(crate) struct Arguments {
     /// `branches`: the launch's n, where it has one.
     #[arg(long)]
     n: Option<i64>,
-    /// `random`: how many programs at each wave size.
+    /// `random`, `floats`: how many programs at each wave size.
     #[arg(long, default_value_t = 2000)]
     count: u64,
-    /// `random`: the seed of the first program.
+    /// `random`, `floats`: the seed of the first program, at least 1.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -84,6 +85,8 @@ enum Task {
     Faults,
     /// Runs random programs, and compares their outputs with the simulator's.
     Random,
+    /// Runs random programs of floats, and compares their outputs with the simulator's: they lie close.
+    Floats,
     /// Runs every entry point of a folder's shaders as `profile` would, and compares their outputs with the
     /// simulator's.
     Shaders,
@@ -171,6 +174,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Task::Branches => branches(runner, arguments)?,
             Task::Faults => faults(runner)?,
             Task::Random => random(runner, arguments)?,
+            Task::Floats => floats(runner, arguments),
             Task::Shaders => shaders(runner, arguments)?,
             Task::Speed => speed(runner)?,
             Task::Code => true,
@@ -649,6 +653,29 @@ fn random(runner: &mut RadvRunner, arguments: &Arguments) -> anyhow::Result<bool
         println!("  {count} refused: {why}");
     }
     Ok(differ == 0)
+}
+
+/// Random programs of floats: their outputs are the simulator's, but for what is rounded otherwise.
+fn floats(runner: &RadvRunner, arguments: &Arguments) -> bool {
+    let (mut same, mut close, mut wrong) = (0, 0, 0);
+    for seed in arguments.seed..arguments.seed + arguments.count {
+        for (_, verdict) in verdicts(runner, "floats.wgsl", &random_floats(seed)) {
+            match verdict {
+                Verdict::Same => same += 1,
+                Verdict::Close => close += 1,
+                verdict => {
+                    wrong += 1;
+                    println!("seed {seed}: {verdict:?}");
+                }
+            }
+        }
+    }
+    println!(
+        "{} programs of floats from seed {}: outputs of {same} are the simulator's bit for bit, of {close} but for \
+         floats that lie close, {wrong} are not",
+        arguments.count, arguments.seed
+    );
+    wrong == 0
 }
 
 /// Every shader of a folder: what became of its entry points.

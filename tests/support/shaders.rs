@@ -1,7 +1,7 @@
 //! Shaders of a folder on AMD's machine code, beside the simulator.
 //!
 //! Input: WGSL files, whose launches are made as `profile` makes them. Output: a [`Verdict`] for each entry
-//! point. `lab wavefronts shaders` uses this file too.
+//! point; besides, random programs of floats as such files. `lab wavefronts` uses this file too.
 
 use std::path::Path;
 
@@ -39,6 +39,70 @@ pub(crate) enum Verdict {
     Refused(String),
     /// There is no launch of it, or the simulator does not run it either.
     NoLaunch(String),
+}
+
+/// What an expression of floats begins with.
+const LEAVES: [&str; 4] = ["a[at]", "b[at]", "0.75", "f32(at % 7u) * 0.5"];
+
+/// What it may be otherwise: X and Y stand for two others. Values lie within 5 of zero, and none is steep, so that what is
+/// rounded otherwise stays close.
+const FORMS: [&str; 14] = [
+    "clamp(X + Y, -4.0, 4.0)",
+    "clamp(X - Y, -4.0, 4.0)",
+    "clamp(X * Y, -4.0, 4.0)",
+    "clamp(fma(X, Y, 0.25), -4.0, 4.0)",
+    "exp(-abs(X))",
+    "1.0 / (1.5 + abs(X))",
+    "sqrt(1.0 + abs(X))",
+    "inverseSqrt(1.0 + abs(X))",
+    "log(1.0 + abs(X))",
+    "sin(X)",
+    "cos(X)",
+    "min(X, Y)",
+    "max(X, Y)",
+    "select(X, Y, at % 3u == 1u)",
+];
+
+/// A random program of floats, the same for the same seed, which is not 0: exponentials, reciprocals and roots, products
+/// and sums that a compiler may fuse, and a loop that each lane leaves after as many iterations as its number says.
+pub(crate) fn random_floats(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let [first, second] = [4, 3].map(|levels| expression(&mut state, levels));
+    format!(
+        "@group(0) @binding(0) var<storage, read> a: array<f32>;
+@group(0) @binding(1) var<storage, read> b: array<f32>;
+@group(0) @binding(2) var<storage, read_write> o: array<f32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+    if id.x >= arrayLength(&o) {{ return; }}
+    var at = id.x;
+    var v = {first};
+    for (var i = 0u; i < id.x % 5u; i++) {{
+        at = (id.x + i) % arrayLength(&a);
+        v = v * 0.5 + {second};
+    }}
+    o[id.x] = v;
+}}
+"
+    )
+}
+
+/// A random expression with so many levels of others in it.
+fn expression(state: &mut u64, levels: u32) -> String {
+    let Some(levels) = levels.checked_sub(1) else {
+        return choose(state, &LEAVES).to_owned();
+    };
+    let form = choose(state, &FORMS);
+    let [x, y] = [expression(state, levels), expression(state, levels)];
+    form.replace('Y', &y).replace('X', &x)
+}
+
+/// One of these words, by the next number of a xorshift generator.
+fn choose<'a>(state: &mut u64, among: &[&'a str]) -> &'a str {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    let at = (*state >> 32) % among.len() as u64;
+    among[usize::try_from(at).unwrap_or(0)]
 }
 
 /// Every entry point of a text: its name and what became of it.

@@ -126,7 +126,8 @@ pub const MODEL_LEGEND: [&str; 8] = [
 /// The most rows of a table that are shown at once.
 const ROWS_MAX: usize = 48;
 
-/// Makes the model's tables, by device and family.
+/// Makes the model's tables, by device and family. A device of which no speed-up was counted or measured, as of executed
+/// machine code, has none.
 pub fn model_tables(run: &Run) -> Vec<ModelTable> {
     let mut found: BTreeMap<(String, String), Vec<ModelRow>> = BTreeMap::new();
     for row in model(run) {
@@ -135,6 +136,8 @@ pub fn model_tables(run: &Run) -> Vec<ModelTable> {
             found.entry((row.label.clone(), family)).or_default().push(row);
         }
     }
+    let has_speedup = |row: &ModelRow| row.speedup_counted.or(row.speedup_measured).is_some();
+    found.retain(|_, rows| rows.iter().any(has_speedup));
     found.into_iter().map(|((label, family), rows)| table(label, family, rows)).collect()
 }
 

@@ -214,6 +214,19 @@ fn the_model_shows_usual_parameters_and_keeps_the_others() {
 }
 
 #[test]
+fn what_neither_counts_nor_is_timed_has_no_table_of_speed_ups() {
+    // Eleven sizes of five kernels.
+    let mut run = sorting_sweep();
+    run.measurements.truncate(55);
+    run.measurements.iter_mut().for_each(|measurement| measurement.time = None);
+    assert_eq!(model_tables(&run).len(), 1, "counted alone");
+    for measurement in &mut run.measurements {
+        measurement.dispatches.iter_mut().for_each(|dispatch| dispatch.blocks.clear());
+    }
+    assert_eq!(model_tables(&run), []);
+}
+
+#[test]
 fn shares_of_experts_are_those_that_separate_dispatches_counted() {
     let mut run = sorting_sweep();
     run.measurements.truncate(3);

@@ -70,6 +70,8 @@ pub(super) fn facts(
         scratch_bytes: small("Scratch size")?.div_ceil(wave),
         workgroup,
         scalars: scalars(output, groups)?,
+        // Mesa's instruction selection flushes f32 unless a module asks to keep denormals, which naga's SPIR-V never
+        // does, and keeps those of f16.
         mode: FloatMode { flush32: true },
     })
 }
@@ -196,4 +198,60 @@ fn parse_line(line: &str) -> Option<(String, Vec<u32>)> {
     let (text, words) = line.split_once(';')?;
     let words = words.split_whitespace().map(|word| u32::from_str_radix(word, 16).ok());
     Some((text.trim().to_owned(), words.collect::<Option<Vec<u32>>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a driver says of code of six words.
+    fn output(cache: &[u32], listing: &str) -> Output {
+        Output {
+            statistics: vec![("Code size".to_owned(), 24)],
+            texts: vec![("Assembly".to_owned(), listing.to_owned())],
+            cache: cache.iter().flat_map(|word| word.to_le_bytes()).collect(),
+        }
+    }
+
+    /// The same of the registers at its start.
+    fn registers(ir: &str) -> Result<Vec<Start>, Failure> {
+        let nir = "vec3 32 ssa_1 = intrinsic load_workgroup_id () ()\n\
+                   vec1 32 ssa_2 = ishl ssa_1.x, ssa_0";
+        let texts = [("NIR Shader(s)", nir), ("ACO IR", ir)];
+        let texts = texts.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
+        scalars(&Output { texts, ..Output::default() }, &[0])
+    }
+
+    #[test]
+    fn words_are_the_pipeline_caches_and_not_the_listings() {
+        let code = [0x7e00_0301, 0x7e02_0302, 0xbf8c_0070, 0xbf80_0000, 0xbf80_0000, 0xbf81_0000];
+        // The listing leaves out an instruction that is the one before again.
+        let listing = "v_mov_b32_e32 v0, v1 ; 7e000301\nv_mov_b32_e32 v1, v2 ; 7e020302\n\
+                       s_waitcnt vmcnt(0) ; bf8c0070\ns_nop 0 ; bf800000\n\
+                       (then repeated 1 times)\ns_endpgm ; bf810000";
+        let around = |code: &[u32]| [&[1, 2][..], code, &[3]].concat();
+        assert_eq!(words(&output(&around(&code), listing)), Ok(code.to_vec()));
+        let other = listing.replace("bf810000", "bf820001");
+        let why = words(&output(&around(&code), &other)).unwrap_err();
+        assert!(why.contains("0xbf820001, which the pipeline cache does not"), "{why}");
+        for cache in [[code, code].concat(), around(&code[1..])] {
+            let why = words(&output(&cache, listing)).unwrap_err();
+            assert!(why.contains("exactly once"), "{why}");
+        }
+    }
+
+    #[test]
+    fn every_register_of_the_start_is_accounted_for() {
+        let ir =
+            "s2: %1:s[0-1],  s1: %2:s[2],  s1: %3:s[3],  s1: %4:s[4],  v1: %5:v[0] = p_startpgm";
+        let expected =
+            vec![Start::Unused(2), Start::Descriptors(0), Start::Workgroup(0), Start::Unused(1)];
+        assert_eq!(registers(ir), Ok(expected));
+        let more = ir.replace("v1: %5", "s2: %6:s[5-6],  v1: %5");
+        let why = registers(&more).unwrap_err();
+        assert!(why.contains("7 scalar registers, and 5 are accounted for"), "{why}");
+        let apart = ir.replace("s[3]", "s[9]");
+        assert!(registers(&apart).unwrap_err().contains("expected :s[3]"));
+        assert!(registers("s1: %1 = p_parallelcopy").unwrap_err().contains("no p_startpgm"));
+    }
 }

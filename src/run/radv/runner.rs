@@ -589,14 +589,13 @@ fn machine_code(matched: &Matched, file: &str, program: &Program) -> MachineCode
     let Matched { outcome, compiled, beside, .. } = matched;
     let code = &compiled.code;
     let instructions = outcome.counts.iter().enumerate().map(|(index, counts)| {
-        let mnemonic = || code.instructions()[index].mnemonic();
         let unit = beside.matching.instructions[index].map(|unit| beside.units[unit].block);
         let line = unit.map(|block| program.blocks()[block].location.line);
         crate::record::Instruction {
             offset_bytes: u32::try_from(code.offset(index)).unwrap_or(u32::MAX),
             file: line.map(|_| file.to_owned()),
             line,
-            text: Some(compiled.lines[index].clone().unwrap_or_else(mnemonic)),
+            text: Some(text_of(compiled, index)),
             inst_executed: counts.executions,
             thread_inst_executed: counts.lanes,
             thread_inst_executed_pred_on: counts.lanes,
@@ -609,6 +608,20 @@ fn machine_code(matched: &Matched, file: &str, program: &Program) -> MachineCode
         sha256: Some(compiled.sha256.clone()),
         arms: beside.arms.clone(),
         near: beside.near_blocks(|block| program.blocks()[block].location.line),
+    }
+}
+
+/// The text of an instruction. A branch names the offset that it leads to: the listing has a label there, which is not
+/// among the instructions.
+fn text_of(compiled: &Compiled, index: usize) -> String {
+    let code = &compiled.code;
+    let Some(text) = &compiled.lines[index] else {
+        return code.instructions()[index].mnemonic();
+    };
+    let target = code.target(index);
+    match text.rsplit_once(" BB") {
+        Some((branch, _)) if target != index => format!("{branch} {:#06x}", code.offset(target)),
+        _ => text.clone(),
     }
 }
 

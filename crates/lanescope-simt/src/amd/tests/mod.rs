@@ -192,6 +192,38 @@ fn double() {
     check_group(cases::DOUBLE, true);
 }
 
+/// Denormal f32 are zeros with their sign where the mode flushes them, as sources and as results, and are kept where
+/// it does not; f16 keep theirs in both.
+#[test]
+fn denormals_are_flushed_where_the_mode_says_so() {
+    let result = |word: u32, kept32: u32, [a, b]: [u32; 2]| {
+        let instruction = decode(&[word], 0).unwrap();
+        let OpcodeAction::Vector(act) = instruction.row.run else {
+            panic!("{}", instruction.mnemonic())
+        };
+        let mut wave = Wave::new(32, 16);
+        wave.kept32 = kept32;
+        wave.set_lane(0, 0, a);
+        wave.set_lane(1, 0, b);
+        act(&mut wave, &instruction);
+        wave.lane(2, 0)
+    };
+    // v_add_f32_e32, v_mul_f32_e32 and v_add_f16_e32, of v2, v0, v1.
+    let (add, multiply, add16) = (0x0604_0300, 0x1004_0300, 0x6404_0300);
+    let (half, two, least_normal) = (0x3f00_0000, 0x4000_0000, 0x0080_0000);
+    for (word, sources, flushed, kept) in [
+        (add, [3, 0], 0, 3),
+        (add, [0x8000_0003, 0x8000_0000], 0x8000_0000, 0x8000_0003),
+        (multiply, [least_normal, half], 0, 0x0040_0000),
+        (multiply, [0x0040_0000, two], 0, least_normal),
+        (add16, [3, 0], 3, 3),
+    ] {
+        // As a wave begins, and as one whose mode keeps them.
+        assert_eq!(result(word, 0x8000_0000, sources), flushed, "{word:#x} {sources:x?}");
+        assert_eq!(result(word, u32::MAX, sources), kept, "{word:#x} {sources:x?}");
+    }
+}
+
 /// A multiply-add rounds once: against the C library's, on random bits of every size.
 #[test]
 fn a_multiply_add_rounds_once() {
