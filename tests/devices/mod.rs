@@ -22,7 +22,7 @@ use crate::support::drivers::{Check, Driver};
 use crate::support::{model, program};
 
 /// Every check.
-pub(crate) const CHECKS: [Check; 35] = [
+pub(crate) const CHECKS: [Check; 36] = [
     Check::new("counts_equal_the_model_and_the_simulator", counts),
     Check::new("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     Check::new("formulas_of_grain_hold", crate::grain::on_driver),

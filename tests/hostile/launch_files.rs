@@ -7,7 +7,7 @@ use super::{input, run};
 use crate::support::program;
 
 /// Every check.
-pub(super) const CHECKS: [(&str, fn()); 7] = [
+pub(super) const CHECKS: [(&str, fn()); 8] = [
     ("a_captured_folder_that_lies_is_refused", captured),
     ("outputs_that_differ_by_order_are_told_from_wrong_ones", by_order),
     ("launch_files_say_no_with_file_and_line", refused),
