@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Derived, Failure> {
     let read = read_spirv(&path.display().to_string(), bytes);
     let mut spirv = read.map_err(|error| Failure::message(Exit::BadInput, error))?;
     for file in spirv.files.iter_mut().filter(|file| file.text.is_none()) {
-        file.text = find_text(folder(path), &file.name);
+        file.text = find_text(path, &file.name);
     }
     Ok(Derived::SpirV(spirv))
 }
@@ -123,7 +123,7 @@ pub(super) fn source_files(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Where the line map of WGSL lies.
-pub(super) fn map_path(shader: &Path) -> PathBuf {
+fn map_path(shader: &Path) -> PathBuf {
     let mut path = shader.as_os_str().to_owned();
     path.push(MAP_ENDING);
     PathBuf::from(path)
@@ -157,7 +157,7 @@ fn with_texts(path: &Path, text: &str, entries: Vec<Entry>) -> Result<MappedWgsl
     }
     let mut bytes = 0;
     for file in &mut files {
-        file.text = find_text(folder(path), &file.name);
+        file.text = find_text(path, &file.name);
         bytes += file.text.as_ref().map_or(0, String::len);
         if bytes > SOURCES_BYTES_MAX {
             return Err(format!("its files have over {SOURCES_BYTES_MAX} bytes together"));
@@ -184,9 +184,14 @@ fn check_lines(mapped: &MappedWgsl) -> Result<(), String> {
     Ok(())
 }
 
+/// Where a source file of a shader lies, where it is there.
+pub(super) fn find(shader: &Path, name: &str) -> Option<PathBuf> {
+    candidates(folder(shader), name).into_iter().find(|path| is_inside(folder(shader), path))
+}
+
 /// The folder in which a shader lies.
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+fn folder(shader: &Path) -> &Path {
+    shader.parent().unwrap_or(Path::new(""))
 }
 
 /// Where a source file may lie, the likeliest first.
@@ -194,22 +199,24 @@ fn candidates(folder: &Path, name: &str) -> Vec<PathBuf> {
     // Compilers on Windows write their separators.
     let name = name.replace('\\', "/");
     let path = Path::new(&name);
-    let inside =
-        path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    let whole = (inside && !name.is_empty()).then(|| folder.join(path));
+    let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_));
+    let inside = path.components().all(|part| is_plain(&part) || part == Component::CurDir);
+    let plain: PathBuf = path.components().filter(is_plain).collect();
+    let whole = (inside && !plain.as_os_str().is_empty()).then(|| folder.join(plain));
     let last = path.file_name().map(|last| folder.join(last));
     whole.into_iter().chain(last).collect()
 }
 
-/// The text of a source file in a folder.
-fn find_text(folder: &Path, name: &str) -> Option<String> {
-    candidates(folder, name).iter().find_map(|path| text(folder, path))
+/// The text of a source file of a shader.
+fn find_text(shader: &Path, name: &str) -> Option<String> {
+    String::from_utf8(store::read_file(&find(shader, name)?, SOURCE_BYTES_MAX).ok()?).ok()
 }
 
-fn text(folder: &Path, path: &Path) -> Option<String> {
-    std::fs::symlink_metadata(path).ok().filter(|about| about.is_file())?;
-    // A folder on the way to it may be a link.
-    let is_inside = path.canonicalize().ok()?.starts_with(folder.canonicalize().ok()?);
-    let bytes = is_inside.then(|| store::read_file(path, SOURCE_BYTES_MAX).ok()).flatten()?;
-    String::from_utf8(bytes).ok()
+/// Whether a path is a file in a folder, without links out of it.
+fn is_inside(folder: &Path, path: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    // A folder on the way may be a link.
+    let whole = [path, folder].map(Path::canonicalize);
+    let inside = matches!(&whole, [Ok(path), Ok(folder)] if path.starts_with(folder));
+    inside && std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file())
 }

@@ -122,6 +122,13 @@ impl Text {
         &self.parts
     }
 
+    /// The part in which a line stands, and which line of it that is, from 1; nothing where the text is one file.
+    pub fn line_of_its_part(&self, line: u32) -> Option<(&SourcePart, u32)> {
+        let after = self.parts.partition_point(|part| part.first_line <= line);
+        let part = self.parts.get(after.checked_sub(1)?)?;
+        Some((part, line - part.first_line + 1))
+    }
+
     /// The bytes of a line of a part, from a column on; the part's last line where it has fewer.
     fn line_of_part(&self, part: usize, line: u32, column: u32) -> Option<Range<usize>> {
         let first = self.parts.get(part)?.first_line as usize;
