@@ -43,7 +43,10 @@ fn shown(run: &Run) -> (String, Vec<(u64, u64)>) {
     let measurement = &run.measurements[0];
     let blocks = &measurement.dispatches[0].blocks;
     let counts = blocks.iter().map(|block| (block.executions.0, block.lanes.0)).collect();
-    (run.sources[&measurement.source_sha256].text.clone(), counts)
+    let source = &run.sources[&measurement.source_sha256];
+    // Else no figure stands beside the text.
+    assert!(blocks.iter().all(|block| block.file == source.file));
+    (source.text.clone(), counts)
 }
 
 /// The source is shown that the module holds, or that lies beside it; where neither is there, WGSL.

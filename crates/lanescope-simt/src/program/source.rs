@@ -96,7 +96,7 @@ impl Text {
 
     /// The files of a source as one text: the first from its first line, so that its lines keep their numbers, and
     /// behind it each other under a comment with its name. Those without text are left out; `file` is the name that
-    /// messages show where the first has none.
+    /// messages show, that of what was made from them: a line of the whole is none of the first file's.
     pub(super) fn joined(file: &str, sources: &[SourceFile]) -> Self {
         let mut all = String::new();
         let mut parts: Vec<SourcePart> = Vec::new();
@@ -112,9 +112,7 @@ impl Text {
             parts.push(SourcePart { name: source.name.clone(), first_line });
             all.push_str(text);
         }
-        let main = parts.first().map_or("", |part| part.name.as_str());
-        let text = Self::new(if main.is_empty() { file } else { main }, &all);
-        Self { parts, ..text }
+        Self { parts, ..Self::new(file, &all) }
     }
 
     /// The files that it consists of; none where it is one file.

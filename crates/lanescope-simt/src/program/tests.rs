@@ -210,7 +210,7 @@ fn lines_that_a_preprocessor_left_as_they_are_have_the_same_places() {
         let lines: Vec<Option<(usize, u32)>> =
             (1..).map(|line| Some((0, line))).take(count).collect();
         let (plain, mapped) = (program(text), mapped(text, &[("t.wesl", Some(text))], &lines));
-        assert_eq!((mapped.text().file(), mapped.text().original()), ("t.wesl", text));
+        assert_eq!((mapped.text().file(), mapped.text().original()), ("t.wgsl", text));
         assert_eq!(format!("{:?}", mapped.blocks()), format!("{:?}", plain.blocks()));
     }
 }
