@@ -390,7 +390,7 @@ fn user_launch(source: &str, n: u64, workgroups: Option<u32>) -> Launch {
         file: "shader.wgsl".to_owned(),
         name: "shader".to_owned(),
         source: source.to_owned(),
-        spirv: None,
+        derived: None,
         description: None,
         entry_point: None,
         workgroups: workgroups.map(|count| [count, 1, 1]),

@@ -49,7 +49,7 @@
 //! |---|---|---|---|
 //! | [`units`] | newtypes: width, block number, executions, lanes, nanoseconds, bytes, ratio | – | – |
 //! | [`layout`] | how a variable that the host binds lies in memory, as plain data | – | – |
-//! | [`binary`] | a shader in SPIR-V and the files of its source, as plain data | – | – |
+//! | [`binary`] | a shader in SPIR-V, or WGSL that a preprocessor wrote, and the files of its source, as plain data | – | – |
 //! | [`texture`] | formats, extents and samplers of textures, and what reading one gives: plain data | – | – |
 //! | [`statistics`] | median, noise, intervals, paired ratio, stop rule: pure functions | units | – |
 //! | [`occupancy`] | how many workgroups a core holds, from published limits: pure functions | units | – |

@@ -147,7 +147,7 @@ impl TestRequest {
             file: FILE.to_owned(),
             name: "shader".to_owned(),
             source: self.source,
-            spirv: None,
+            derived: None,
             description,
             entry_point: self.entry_point,
             workgroups: self.workgroups,

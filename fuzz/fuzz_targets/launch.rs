@@ -28,7 +28,7 @@ fn check(text: &str, entry_point: &str, n: u64) {
         file: "fuzz.wgsl".to_owned(),
         name: "fuzz".to_owned(),
         source: text.to_owned(),
-        spirv: None,
+        derived: None,
         description: None,
         entry_point: Some(entry_point.to_owned()),
         workgroups: None,

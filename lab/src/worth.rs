@@ -251,7 +251,7 @@ fn corpus() -> anyhow::Result<Vec<Launch>> {
             name: name.to_owned(),
             entry_point: parsed.entry_points().first().map(|name| (*name).to_owned()),
             source,
-            spirv: None,
+            derived: None,
             description: None,
             workgroups: None,
             n: Some(ELEMENTS),

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use super::arguments::ProfileArguments;
 use super::failure::{Exit, Failure, broken_pipe, chain};
-use super::{captured, profile, shader, spirv_files};
+use super::{captured, profile, shader, source_files};
 use crate::kernel::Description;
 use crate::kernel::texture_description::TexelFillDescription;
 use crate::record::Run;
@@ -95,12 +95,10 @@ fn look(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<Look> {
     files.into_iter().map(|path| (path.clone(), seen(&path))).collect()
 }
 
-/// Everything that the launches are made of: the shaders, the files that a module in SPIR-V was compiled
+/// Everything that the launches are made of: the shaders, the files that they were compiled or preprocessed
 /// from, the launch file and the data that it names.
 fn files(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<PathBuf> {
-    let modules =
-        shaders.iter().filter(|path| path.extension().is_some_and(|extension| extension == "spv"));
-    let sources = modules.flat_map(|path| spirv_files::source_files(path));
+    let sources = shaders.iter().flat_map(|path| source_files::source_files(path));
     let launch = arguments.how.launch.as_deref();
     let data = launch.map(data_files).unwrap_or_default();
     let captured = shaders.iter().filter(|path| path.is_dir());

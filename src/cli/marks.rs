@@ -4,14 +4,36 @@
 //! there is to do or to mend.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::analyze::{Level, Mark};
+use super::source_files;
+use crate::analyze::{Level, Mark, Profile};
+use crate::kernel::Launch;
+use crate::run::launched::programs;
 
 /// The address of the schema that a SARIF log names, as OASIS publishes it.
 const SARIF_SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// Puts the marks of a shader that was made from other files onto those of them that lie beside it. Others stay on the
+/// text that is shown.
+pub(super) fn put_on_sources(marks: &mut [Mark], profile: &Profile, launch: &Launch) {
+    if launch.derived.is_none() {
+        return;
+    }
+    let Ok(programs) = programs(launch) else { return };
+    let Some(program) = programs.first() else { return };
+    for mark in marks {
+        let Some((part, line)) = program.text().line_of_its_part(mark.line) else { continue };
+        let Some(path) = source_files::find(Path::new(&launch.file), &part.name) else { continue };
+        let begin = profile.text.as_ref().map_or(0, |text| text.begin(part.first_line));
+        mark.file = path.display().to_string();
+        mark.line = line;
+        mark.span_bytes = mark.span_bytes.map(|byte| byte.saturating_sub(begin));
+    }
+}
 
 /// Each mark as a command of GitHub's workflows, a line each.
 ///

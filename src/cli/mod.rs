@@ -31,7 +31,7 @@ mod run;
 mod screen;
 mod shader;
 mod shared;
-mod spirv_files;
+mod source_files;
 mod stack;
 mod usage;
 mod watch;

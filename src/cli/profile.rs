@@ -187,7 +187,7 @@ pub(super) fn once(
             look(&job.launch, index, (arguments, budget), &mut recording, &mut watch);
         }
     }
-    let shown = Shown { condition, blame: blame(&chosen), compared };
+    let shown = Shown { condition, blame: blame(&chosen), compared, jobs: &jobs };
     let exit = finish(watch, &recording, arguments, &shown, out)?;
     let exit = if refused && exit == Exit::Done { Exit::PartFailed } else { exit };
     Ok((exit, recording.run))
@@ -463,6 +463,7 @@ struct Shown<'a> {
     blame: Option<String>,
     /// The kernels whose changes from a run before were printed.
     compared: Vec<String>,
+    jobs: &'a [Job],
 }
 
 /// Tables, exports, pages; then the exit code.
@@ -475,12 +476,12 @@ fn finish(
 ) -> Result<Exit, Failure> {
     let folder = watch.finish()?;
     let run = &recording.run;
-    let Shown { condition, compared, blame } = shown;
+    let Shown { condition, compared, blame, jobs } = shown;
     let violations = condition.map(|condition| condition.violations(run)).unwrap_or_default();
     let profiles = analyze::profiles(run);
     print_looks(&profiles, compared, arguments, out)?;
     out.flush()?;
-    export(&profiles, run, &violations, arguments, out)?;
+    export(&profiles, run, &marks(&profiles, &violations, jobs), arguments, out)?;
     let pages = render::profile_pages(&folder, &profiles, run)?;
     let gate = condition.is_some() && !arguments.watch;
     let stderr = &mut Outliving::new(gate, screen::stderr());
@@ -626,18 +627,29 @@ fn print_looks(
     Ok(())
 }
 
+/// What is said at places of the sources.
+fn marks(profiles: &[Profile], violations: &[analyze::Violation], jobs: &[Job]) -> Vec<Mark> {
+    let mut all = Vec::new();
+    for profile in profiles {
+        let mut marks = analyze::marks(profile, violations);
+        if let Some(job) = jobs.iter().find(|job| job.launch.file == profile.file) {
+            marks::put_on_sources(&mut marks, profile, &job.launch);
+        }
+        all.append(&mut marks);
+    }
+    all
+}
+
 /// Writes what other tools read.
 fn export(
     profiles: &[Profile],
     run: &Run,
-    violations: &[analyze::Violation],
+    marks: &[Mark],
     arguments: &ProfileArguments,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let marks: Vec<Mark> =
-        profiles.iter().flat_map(|profile| analyze::marks(profile, violations)).collect();
     if let Some(path) = &arguments.export_json {
-        export::json(run, &marks, path, out)?;
+        export::json(run, marks, path, out)?;
     }
     if let Some(path) = &arguments.export_speedscope {
         let devices: Vec<DeviceProfile> =
@@ -646,13 +658,13 @@ fn export(
         export::value(&present::speedscope(name, &devices), path, out)?;
     }
     if let Some(path) = &arguments.sarif {
-        export::value(&marks::sarif(&marks), path, out)?;
+        export::value(&marks::sarif(marks), path, out)?;
     }
     if arguments.annotations.is_some() {
-        write!(out, "{}", marks::annotations(&marks))?;
+        write!(out, "{}", marks::annotations(marks))?;
     }
     if arguments.json_lines {
-        writeln!(out, "{}", export::profile_event(profiles, &marks))?;
+        writeln!(out, "{}", export::profile_event(profiles, marks))?;
     }
     Ok(out.flush()?)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::LaunchArguments;
 use super::devices::Choice;
 use super::failure::{Exit, Failure, hint};
-use super::{captured, foreign, screen, spirv_files};
+use super::{captured, foreign, screen, source_files};
 use crate::binary::SpirV;
 use crate::kernel::{Description, Launch, Workgroups, near_matches};
 use crate::program::{ProgramError, Text};
@@ -91,15 +91,19 @@ pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileReq
         return captured_request(shader, how);
     }
     let bytes = read_shader(shader)?;
-    let (source, spirv) = if SpirV::is(&bytes) {
-        (String::new(), Some(spirv_files::read(shader, &bytes)?))
+    let (source, derived) = if SpirV::is(&bytes) {
+        (String::new(), Some(source_files::read(shader, &bytes)?))
     } else {
         let text = to_text(shader, bytes)?;
         if let Some(known) = foreign::toml(shader, &text, Path::is_file) {
             return Err(Failure::message(Exit::BadInput, known));
         }
         tell_of_length(shader, &text);
-        (text, None)
+        let derived = match shader == Path::new(STDIN) {
+            true => None,
+            false => source_files::read_mapped(shader, &text)?,
+        };
+        (text, derived)
     };
     let description = how.launch.as_deref().map(|path| read_description(path, shader, how));
     let description = description.transpose()?;
@@ -110,7 +114,7 @@ pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileReq
         file: shader.display().to_string(),
         name: stem.to_string_lossy().into_owned(),
         source,
-        spirv,
+        derived,
         description,
         entry_point: how.entry.clone(),
         workgroups: how.workgroups,
@@ -151,10 +155,12 @@ fn captured_request(folder: &Path, how: &LaunchArguments) -> Result<ProfileReque
     let shader = folder.join(&capture.shader);
     let bytes = captured::read(folder, capture, &capture.shader)
         .map_err(|message| Failure::message(Exit::BadInput, format!("{file}: {message}")))?;
-    let (source, spirv) = if SpirV::is(&bytes) {
-        (String::new(), Some(spirv_files::read(&shader, &bytes)?))
+    let (source, derived) = if SpirV::is(&bytes) {
+        (String::new(), Some(source_files::read(&shader, &bytes)?))
     } else {
-        (to_text(&shader, bytes)?, None)
+        let text = to_text(&shader, bytes)?;
+        let derived = source_files::read_mapped(&shader, &text)?;
+        (text, derived)
     };
     if description.question.is_empty() {
         description.question = capture.sentence();
@@ -165,7 +171,7 @@ fn captured_request(folder: &Path, how: &LaunchArguments) -> Result<ProfileReque
         file: shader.display().to_string(),
         name: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         source,
-        spirv,
+        derived,
         description: Some((file, description)),
         entry_point: how.entry.clone(),
         workgroups: how.workgroups,

@@ -25,7 +25,7 @@ use super::scalars;
 use super::shape::Extent;
 use super::textures::{self, Sampler, Texture};
 use super::{multisplit, replacements};
-use crate::binary::SpirV;
+use crate::binary::Derived;
 use crate::layout::{ScalarType, Shape};
 use crate::record::Value;
 use crate::texture::TextureView;
@@ -39,11 +39,12 @@ pub struct Launch {
     pub kernel: String,
     /// The shader's file name for messages.
     pub file: String,
-    /// The shader's text; of SPIR-V the text that is shown, on whose lines figures stand.
+    /// The shader's text; of a shader that was made from other files the text that is shown, on whose lines
+    /// figures stand.
     pub source: String,
-    /// The module that is run, where the shader is SPIR-V.
+    /// What is run, where that is not the text: SPIR-V, or WGSL that a preprocessor wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spirv: Option<SpirV>,
+    pub derived: Option<Derived>,
     /// Every parameter with its value.
     pub parameters: BTreeMap<String, Value>,
     /// The seed of generated contents.
@@ -149,7 +150,7 @@ impl Launch {
             kernel: file.to_owned(),
             file: file.to_owned(),
             source: source.to_owned(),
-            spirv: None,
+            derived: None,
             parameters: BTreeMap::new(),
             seed: 1,
             overrides: BTreeMap::new(),
@@ -357,7 +358,7 @@ pub fn build(
         kernel: kernel.id.clone(),
         file: format!("{}.{}", kernel.id, kernel.language.extension()),
         source,
-        spirv: None,
+        derived: None,
         parameters,
         seed,
         overrides,

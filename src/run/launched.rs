@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use sha2::{Digest, Sha256};
 
 use super::{RunError, RunErrorKind, caught};
-use crate::binary::SpirV;
+use crate::binary::Derived;
 use crate::kernel::{KernelLanguage, Launch, scalars};
 use crate::program::{Construct, Parsed, Program, ProgramError};
 use crate::record::BlockCode;
@@ -90,9 +90,9 @@ struct Origin {
 }
 
 impl Origin {
-    /// `None` if the programs are not kept: of modules.
+    /// `None` if the programs are not kept: of what was made from other files.
     fn from_launch(launch: &Launch) -> Option<Self> {
-        launch.spirv.is_none().then(|| Self {
+        launch.derived.is_none().then(|| Self {
             file: launch.file.clone(),
             source: launch.source.clone(),
             overrides: launch.overrides.clone(),
@@ -292,14 +292,20 @@ struct ParsedText {
     parsed: Arc<Parsed>,
 }
 
-/// Parses a shader: its module where it is SPIR-V, else its text, unless that was parsed last.
+/// Parses a shader: what was made from other files where it was, else its text, unless that was parsed last.
 ///
 /// # Errors
 ///
-/// As [`Parsed::new`] and [`Parsed::from_spirv`].
-pub fn parse(file: &str, text: &str, spirv: Option<&SpirV>) -> Result<Arc<Parsed>, ProgramError> {
-    if let Some(spirv) = spirv {
-        return Parsed::from_spirv(file, spirv).map(Arc::new);
+/// As [`Parsed::new`], [`Parsed::from_spirv`] and [`Parsed::from_mapped`].
+pub fn parse(
+    file: &str,
+    text: &str,
+    derived: Option<&Derived>,
+) -> Result<Arc<Parsed>, ProgramError> {
+    match derived {
+        Some(Derived::SpirV(spirv)) => return Parsed::from_spirv(file, spirv).map(Arc::new),
+        Some(Derived::Wgsl(mapped)) => return Parsed::from_mapped(file, mapped).map(Arc::new),
+        None => {}
     }
     let last = || PARSED.lock().unwrap_or_else(PoisonError::into_inner);
     let is_same = |last: &&ParsedText| last.file == file && last.text == text;
@@ -320,7 +326,7 @@ fn analyse(launch: &Launch) -> Result<Vec<Program>, RunError> {
         };
         RunError::new(kind, error.to_string())
     };
-    let parsed = parse(&launch.file, &launch.source, launch.spirv.as_ref()).map_err(bad)?;
+    let parsed = parse(&launch.file, &launch.source, launch.derived.as_ref()).map_err(bad)?;
     launch
         .dispatches
         .iter()

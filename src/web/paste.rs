@@ -227,7 +227,7 @@ impl Shader {
             name: name.strip_suffix(".wgsl").unwrap_or(name).to_owned(),
             file,
             source: text,
-            spirv: None,
+            derived: None,
             description,
             entry_point: entry,
             workgroups: None,

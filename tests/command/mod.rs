@@ -76,6 +76,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("watch_looks_at_all_that_a_launch_is_made_of", loops::watch_looks_at_files),
         ("watch_looks_at_folders_too", loops::watch_looks_at_folders),
         ("watch_looks_at_the_sources_of_spirv", spirv::watched),
+        ("watch_looks_at_a_line_map_and_its_files", spirv::map_watched),
         ("watch_ends_when_nobody_reads", loops::broken_pipe),
         ("profile_shows_its_figures_before_it_looks_further", loops::figures_first),
         ("profile_marks_lines_for_other_tools", loops::marks),
@@ -97,6 +98,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("compare_takes_ten_thousand_lines", compare::ten_thousand_lines),
         ("profile_shows_the_source_of_spirv", spirv::source),
         ("profile_follows_no_link_from_spirv", spirv::links),
+        ("profile_shows_what_mapped_wgsl_was_made_from", spirv::mapped),
+        ("profile_marks_the_files_that_a_shader_was_made_from", spirv::marks),
         ("profile_gives_specialisation_constants_values", spirv::constants),
         ("profile_keeps_what_other_devices_gave", profile::endless_loop_and_export),
     ];

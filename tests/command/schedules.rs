@@ -362,7 +362,7 @@ fn outputs(source: &str, threads: usize) -> BTreeMap<String, String> {
         file: "shader.wgsl".to_owned(),
         name: "shader".to_owned(),
         source: source.to_owned(),
-        spirv: None,
+        derived: None,
         description: None,
         entry_point: None,
         workgroups: None,

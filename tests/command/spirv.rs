@@ -1,6 +1,10 @@
-//! What `lanescope profile` makes of SPIR-V, without any driver: the modules of `lanescope-simt`'s tests.
+//! What `lanescope profile` makes of shaders that were made from other files, without any driver: SPIR-V, the modules of
+//! `lanescope-simt`'s tests, and WGSL with a map of its lines.
+
+use std::collections::BTreeSet;
 
 use lanescope::record::Run;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::loops::Watcher;
@@ -39,7 +43,10 @@ fn shown(run: &Run) -> (String, Vec<(u64, u64)>) {
     let measurement = &run.measurements[0];
     let blocks = &measurement.dispatches[0].blocks;
     let counts = blocks.iter().map(|block| (block.executions.0, block.lanes.0)).collect();
-    (run.sources[&measurement.source_sha256].text.clone(), counts)
+    let source = &run.sources[&measurement.source_sha256];
+    // Else no figure stands beside the text.
+    assert!(blocks.iter().all(|block| block.file == source.file));
+    (source.text.clone(), counts)
 }
 
 /// The source is shown that the module holds, or that lies beside it; where neither is there, WGSL.
@@ -100,4 +107,131 @@ pub(super) fn constants() {
     let (code, _, stderr) = program::parts(&program::run(&folder, &[], &arguments));
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("there is no specialisation constant \"WIDTH\""), "{stderr}");
+}
+
+/// WGSL as a preprocessor writes it, and what it was made from.
+const WRITTEN: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+fn library_more(v: u32) -> u32 {
+    return v * 3u;
+}
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let v = library_more(data[id.x]);
+    if 64u > id.x { data[id.x] = v; }
+    data[id.x] += 1u;
+}
+";
+const LIBRARY: &str = "// Three times as much.
+fn more(v: u32) -> u32 {
+    return v * 3u;
+}
+";
+const IMPORTING: &str = "import library::more;
+@if(BUFFERS)
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let v = more(data[id.x]);
+    if COUNT > id.x { data[id.x] = v; }
+}
+";
+const MAP: &str = r#"[["main.wesl", 3], ["parts/library.wesl", 2], ["parts/library.wesl", 3],
+["parts/library.wesl", 4], ["main.wesl", 4], ["main.wesl", 5], ["main.wesl", 6], ["main.wesl", 7], null, null]"#;
+
+const PROFILE_MAPPED: [&str; 6] = ["profile", "x.wgsl", "--n", "1024", "--device", "sim:32"];
+
+/// A folder with the shader, its map and the files.
+fn mapped_folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("parts")).unwrap();
+    let files = [
+        ("x.wgsl", WRITTEN),
+        ("x.wgsl.map.json", MAP),
+        ("main.wesl", IMPORTING),
+        ("parts/library.wesl", LIBRARY),
+    ];
+    for (name, text) in files {
+        program::write(&folder.path().join(name), text);
+    }
+    folder
+}
+
+/// Figures stand on the files of the map, those of what no file has on the WGSL; counts are those of the WGSL alone.
+pub(super) fn mapped() {
+    let folder = mapped_folder();
+    let profiled = || {
+        let _ = std::fs::remove_dir_all(folder.path().join("out"));
+        let (code, run, stderr) = program::record(&folder, &[], &PROFILE_MAPPED);
+        assert_eq!(code, 0, "{stderr}");
+        (shown(&run), stderr)
+    };
+    let remove = |name: &str| std::fs::remove_file(folder.path().join(name)).unwrap();
+    let ((whole, counts), stderr) = profiled();
+    let expected = format!("{IMPORTING}\n// parts/library.wesl\n{LIBRARY}\n// x.wgsl\n{WRITTEN}");
+    assert_eq!(whole, expected);
+    assert!(!stderr.contains("put there"), "{stderr}");
+    remove("parts/library.wesl");
+    let ((without, same), stderr) = profiled();
+    assert_eq!((without, &same), (format!("{IMPORTING}\n// x.wgsl\n{WRITTEN}"), &counts));
+    assert!(stderr.contains("put there: parts/library.wesl"), "{stderr}");
+    remove("main.wesl");
+    let ((bare, same), stderr) = profiled();
+    assert_eq!((bare.as_str(), &same), (WRITTEN, &counts));
+    assert!(stderr.contains("put there: main.wesl, parts/library.wesl"), "{stderr}");
+    remove("x.wgsl.map.json");
+    let ((plain, same), _) = profiled();
+    assert_eq!((plain.as_str(), &same), (WRITTEN, &counts));
+}
+
+/// The marks of a profile that carry figures.
+fn figures(folder: &TempDir, arguments: &[&str]) -> Vec<Value> {
+    let output = program::run(folder, &[], &[arguments, &["--json-lines"]].concat());
+    let (code, stdout, stderr) = program::parts(&output);
+    assert_eq!(code, 0, "{stderr}");
+    let event: Value = serde_json::from_str(stdout.lines().last().unwrap()).unwrap();
+    let marks = event["marks"].as_array().unwrap().iter();
+    marks.filter(|mark| mark["kind"] == "lanes").cloned().collect()
+}
+
+/// Marks for other tools name the original files, their lines and the bytes in them.
+pub(super) fn marks() {
+    let folder = mapped_folder();
+    let marks = figures(&folder, &PROFILE_MAPPED);
+    let text = |mark: &Value, key: &str| mark[key].as_str().unwrap().to_owned();
+    let places: BTreeSet<(String, u64)> =
+        marks.iter().map(|mark| (text(mark, "file"), mark["line"].as_u64().unwrap())).collect();
+    let expected = [("main.wesl", 6), ("main.wesl", 7), ("parts/library.wesl", 3), ("x.wgsl", 9)];
+    let expected = expected.map(|(file, line)| (file.to_owned(), line));
+    assert_eq!(places, BTreeSet::from(expected));
+    for mark in &marks {
+        let file = std::fs::read_to_string(folder.path().join(text(mark, "file"))).unwrap();
+        let byte = |index: usize| usize::try_from(mark["span_bytes"][index].as_u64().unwrap());
+        let marked = &file[byte(0).unwrap()..byte(1).unwrap()];
+        let line = usize::try_from(mark["line"].as_u64().unwrap()).unwrap();
+        assert_eq!(marked, file.lines().nth(line - 1).unwrap().trim());
+    }
+    // Those of SPIR-V, where the sources lie beside it.
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &[u8]| program::write(&folder.path().join(name), text);
+    write("trips.spv", WITH_LINES);
+    write("trips.comp", GLSL.as_bytes());
+    write("common.glsl", INCLUDED.as_bytes());
+    let spirv = ["profile", "trips.spv", "--n", "1024", "--device", "sim:32"];
+    let files: BTreeSet<String> =
+        figures(&folder, &spirv).iter().map(|mark| text(mark, "file")).collect();
+    assert_eq!(files, BTreeSet::from(["common.glsl".to_owned(), "trips.comp".to_owned()]));
+}
+
+/// A line map and a file of it that are saved are shown anew, though the shader is the same.
+pub(super) fn map_watched() {
+    let folder = mapped_folder();
+    let write = |name: &str, text: &str| program::write(&folder.path().join(name), text);
+    let watcher = Watcher::watch(&folder, &[&PROFILE_MAPPED[..], &["--json-lines"]].concat());
+    let first = watcher.event();
+    assert_eq!(first["event"], "profile", "{first}");
+    write("parts/library.wesl", &format!("{LIBRARY}\n// saved again\n"));
+    assert_eq!(watcher.event()["event"], "profile");
+    write("x.wgsl.map.json", "[null]");
+    let refused = watcher.event();
+    assert_eq!(refused["event"], "error", "{refused}");
 }

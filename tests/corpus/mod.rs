@@ -148,7 +148,7 @@ impl Shader {
             file: self.file(),
             name: self.name.clone(),
             source: self.text.clone(),
-            spirv: None,
+            derived: None,
             description: None,
             entry_point: Some(program.entry_point().name.clone()),
             workgroups: None,

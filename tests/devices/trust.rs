@@ -177,7 +177,7 @@ pub(super) fn look_back(driver: &Driver) {
         file: "scan_look_back.wgsl".to_owned(),
         name: "scan_look_back".to_owned(),
         source: text.to_owned(),
-        spirv: None,
+        derived: None,
         description: None,
         entry_point: None,
         workgroups: None,

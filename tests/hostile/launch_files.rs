@@ -9,6 +9,7 @@ use crate::support::program;
 /// Every check.
 pub(super) const CHECKS: [(&str, fn()); 8] = [
     ("a_captured_folder_that_lies_is_refused", captured),
+    ("a_line_map_that_lies_is_refused", line_map),
     ("outputs_that_differ_by_order_are_told_from_wrong_ones", by_order),
     ("launch_files_say_no_with_file_and_line", refused),
     ("launch_files_of_all_kinds_of_numbers_end", generated),
@@ -353,6 +354,60 @@ fn captured() {
         std::fs::remove_file(linked.join(name)).unwrap();
         std::os::unix::fs::symlink(path.join("good").join(name), linked.join(name)).unwrap();
         profile(&format!("linked-{name}")).says(name, 2, "it is a link");
+    }
+}
+
+/// A line map that does not fit is refused with a sentence, and nothing outside of its folder is read.
+fn line_map() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    program::write(&path.join("secret.wesl"), "not for a page\n".repeat(40));
+    let profile = |name: &str, map: &str| {
+        write_capture(&path.join(name), CAPTURE);
+        program::write(&path.join(name).join("main.wesl"), CAPTURED);
+        program::write(&path.join(name).join("shader.wgsl.map.json"), map);
+        let export = format!("{name}.json");
+        run(&folder, &[], &["profile", name, "--device", "sim:8", "--export-json", &export], 20)
+    };
+    let entries = |first: &str| {
+        let entries: Vec<String> = (1..=6).map(|line| format!("[\"main.wesl\", {line}]")).collect();
+        format!("[{first},{}]", entries[1..].join(","))
+    };
+    profile("good", &entries("[\"main.wesl\", 1]")).says("good", 0, "");
+    let secret = path.join("secret.wesl").display().to_string();
+    for (number, outside) in
+        ["../secret.wesl", "..\\\\secret.wesl", secret.as_str()].iter().enumerate()
+    {
+        let name = format!("outside{number}");
+        profile(&name, &entries(&format!("[\"{outside}\", 30]"))).says(&name, 0, "put there");
+        let record = std::fs::read_to_string(path.join(format!("{name}.json"))).unwrap();
+        assert!(!record.contains("not for a page"), "{outside}");
+    }
+    let bad = [
+        ("{\"version\": 3}".to_owned(), "it is no line map"),
+        ("[".repeat(100_000), "it is no line map"),
+        (entries("[\"main.wesl\", -1]"), "it is no line map"),
+        ("[null]".to_owned(), "it has 1 entries, and the shader has 6 lines"),
+        (entries("[\"main.wesl\", 0]"), "is line 0 of main.wesl"),
+        (entries("[\"main.wesl\", 7]"), "its entry 1 is line 7 of main.wesl, which has 6"),
+    ];
+    for (number, (map, words)) in bad.into_iter().enumerate() {
+        let name = format!("bad{number}");
+        let ended = profile(&name, &map);
+        ended.says(&name, 2, words);
+        ended.says(&name, 2, "or remove the map");
+    }
+    #[cfg(unix)]
+    {
+        let map = path.join("good/shader.wgsl.map.json");
+        std::fs::rename(&map, path.join("map.json")).unwrap();
+        std::os::unix::fs::symlink(path.join("map.json"), &map).unwrap();
+        let ended = run(&folder, &[], &["profile", "good", "--device", "sim:8"], 20);
+        ended.says("linked", 2, "it is a link");
+        std::fs::remove_file(&map).unwrap();
+        std::os::unix::fs::symlink(path, path.join("good/up")).unwrap();
+        let through = profile("good", &entries("[\"up/secret.wesl\", 30]"));
+        through.says("through a link", 0, "put there");
     }
 }
 

@@ -133,7 +133,7 @@ fn launch(file: &str, text: &str, entry_point: &str) -> Result<Launch, String> {
         file: file.to_owned(),
         name: stem,
         source: text.to_owned(),
-        spirv: None,
+        derived: None,
         description: None,
         entry_point: Some(entry_point.to_owned()),
         workgroups: None,

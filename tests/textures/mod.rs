@@ -52,7 +52,7 @@ fn launch(name: &str, source: &str, described: &str, n: u64) -> Launch {
         file: format!("{name}.wgsl"),
         name: name.to_owned(),
         source: source.to_owned(),
-        spirv: None,
+        derived: None,
         description: Some(("t.toml".to_owned(), description)),
         entry_point: None,
         workgroups: None,

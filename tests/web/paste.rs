@@ -119,7 +119,7 @@ fn native(file: &str, source: &str, entry: Option<&str>, n: u64) -> Result<[u64;
         file: file.to_owned(),
         name: file.trim_end_matches(".wgsl").to_owned(),
         source: source.to_owned(),
-        spirv: None,
+        derived: None,
         description: None,
         entry_point: entry.map(str::to_owned),
         workgroups: None,

@@ -226,7 +226,7 @@ impl Case {
             file: FILE.to_owned(),
             name: self.name.clone(),
             source: source.to_owned(),
-            spirv: None,
+            derived: None,
             description: Some(("launch.toml".to_owned(), description)),
             entry_point: None,
             workgroups: None,

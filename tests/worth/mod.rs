@@ -200,7 +200,7 @@ fn launch_of(name: &str) -> Launch {
             file: format!("{name}.wgsl"),
             name: name.to_owned(),
             source,
-            spirv: None,
+            derived: None,
             description: None,
             entry_point: None,
             workgroups: None,

@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use crate::binary::SpirV;
+use crate::binary::Derived;
 use crate::kernel::captured::After;
 use crate::kernel::format::{self, FileDescription, ImmediatesDescription, Parameter};
 use crate::kernel::{
@@ -64,8 +64,8 @@ pub struct ProfileRequest {
     pub name: String,
     /// The shader's text, where it is one.
     pub source: String,
-    /// The shader's module, where it is SPIR-V.
-    pub spirv: Option<SpirV>,
+    /// The shader's module, where it is SPIR-V, or its text with a map of its lines.
+    pub derived: Option<Derived>,
     /// The launch file's path and what it says, where there is one.
     pub description: Option<(String, Description)>,
     /// The entry point, where the launch file does not say it.
@@ -143,7 +143,7 @@ pub fn prepare(
     request: &ProfileRequest,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Prepared, ProfileError> {
-    let parsed = parse(&request.file, &request.source, request.spirv.as_ref())?;
+    let parsed = parse(&request.file, &request.source, request.derived.as_ref())?;
     let (file, mut description) = match &request.description {
         Some((file, description)) => (file.clone(), description.clone()),
         None => (request.file.clone(), Description::parse(&request.file, "")?),
@@ -195,7 +195,7 @@ pub fn prepare(
         views: textures::textures(&interfaces).into_iter().map(|t| (t.name, t.view)).collect(),
         texels,
     };
-    let shown = match &request.spirv {
+    let shown = match &request.derived {
         Some(_) => parsed.text().original().to_owned(),
         None => request.source.clone(),
     };
@@ -218,7 +218,7 @@ pub fn prepare(
     }
     let mut launch = alone.map_or_else(|| build(parameters), Ok)?;
     launch.file.clone_from(&request.file);
-    launch.spirv.clone_from(&request.spirv);
+    launch.derived.clone_from(&request.derived);
     launch.trusted = description.trusted.unwrap_or(false);
     launch.inputs_hashed = true;
     check(&launch, &resources, &surroundings).map_err(unfit)?;
@@ -417,7 +417,10 @@ fn entry_points(
     }
     let file = request.file.clone();
     match (&request.entry_point, &parsed.entry_points()[..]) {
-        (_, []) => Err(ProfileError::NoEntryPoint { file, spirv: request.spirv.is_some() }),
+        (_, []) => {
+            let spirv = matches!(request.derived, Some(Derived::SpirV(_)));
+            Err(ProfileError::NoEntryPoint { file, spirv })
+        }
         (Some(name), _) => Ok(vec![name.clone()]),
         (None, [name]) => Ok(vec![(*name).to_owned()]),
         (None, several) => Err(ProfileError::EntryPoints { file, names: listed(several) }),

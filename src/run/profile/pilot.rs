@@ -138,7 +138,7 @@ mod tests {
             file: "t.wgsl".to_owned(),
             name: "t".to_owned(),
             source,
-            spirv: None,
+            derived: None,
             description: None,
             entry_point: None,
             workgroups: None,

@@ -32,7 +32,7 @@ const INTEGER: i64 = 8;
 ///
 /// As [`prepare_affordable`]; overrides without a default are none, they get a value that the text points out.
 pub fn template(request: &ProfileRequest) -> Result<String, ProfileError> {
-    let parsed = parse(&request.file, &request.source, request.spirv.as_ref())?;
+    let parsed = parse(&request.file, &request.source, request.derived.as_ref())?;
     let overrides = parsed.overrides();
     let mut description = Description::parse(&request.file, &dispatches(request, &parsed))?;
     for found in overrides.iter().filter(|found| !found.has_default) {

@@ -27,7 +27,7 @@ fn request(source: &str, description: &str) -> ProfileRequest {
         file: "dir/shader.wgsl".to_owned(),
         name: "shader".to_owned(),
         source: source.to_owned(),
-        spirv: None,
+        derived: None,
         description: Some(("launch.toml".to_owned(), description)),
         entry_point: None,
         workgroups: None,

@@ -249,7 +249,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             file: "shader.wgsl".to_owned(),
             name: "shader".to_owned(),
             source: source.to_owned(),
-            spirv: None,
+            derived: None,
             description: Some(("launch.toml".to_owned(), description)),
             entry_point: None,
             workgroups: None,

@@ -32,7 +32,7 @@ pub(super) fn check(
     hashes: &BTreeMap<String, String>,
 ) -> Result<Checked, String> {
     let is_kept = launch.reference.is_some()
-        && launch.spirv.is_none()
+        && launch.derived.is_none()
         && launch.after.is_empty()
         && launch.source.len() <= KEPT_SOURCE_MAX;
     if !is_kept {

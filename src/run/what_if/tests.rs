@@ -15,7 +15,7 @@ fn try_within(source: &str, budget: Budget) -> Result<WhatIf, RunError> {
         file: "t.wgsl".to_owned(),
         name: "t".to_owned(),
         source: source.to_owned(),
-        spirv: None,
+        derived: None,
         description: None,
         entry_point: None,
         workgroups: None,

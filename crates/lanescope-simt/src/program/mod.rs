@@ -1,6 +1,6 @@
 //! The only door to naga: text in, a validated program with numbered blocks out.
 //!
-//! Input: WGSL text, or SPIR-V ([`read_spirv`]), and a file name for messages; then an entry point and override values. Output:
+//! Input: WGSL text, with a map of its lines or without, or SPIR-V ([`read_spirv`]), and a file name for messages; then an entry point and override values. Output:
 //! [`Program`]: naga's module for one entry point with its overrides resolved, the tree of its
 //! basic blocks ([`structure`]), and the place of each in the source. It runs nothing and changes
 //! no code: `instrument` and `translate` do.
@@ -36,6 +36,7 @@ mod returns;
 mod scopes;
 mod shape;
 pub mod source;
+mod spans;
 mod spirv;
 pub mod structure;
 pub mod trips;

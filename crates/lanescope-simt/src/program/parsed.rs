@@ -1,13 +1,13 @@
 //! A module that parsed, and the program of one of its entry points.
 //!
-//! Input: the text of a shader. Output: naga's module with the text, validated; `resolve` chooses the
-//! entry point.
+//! Input: the text of a shader, and where its lines were made from where a preprocessor wrote it. Output: naga's module
+//! with the text that is shown, validated; `resolve` chooses the entry point.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use naga::valid::ModuleInfo;
-use naga::{Handle, Module, ShaderStage};
+use naga::{Handle, Module, ShaderStage, Span};
 
 use super::branch::{self, BlockFlow};
 use super::error::ProgramError;
@@ -16,8 +16,11 @@ use super::followed::{self, Deciding, PlaceBounds};
 use super::overrides::Origin;
 use super::returns;
 use super::source::{OPERATORS_MAX, Text};
+use super::spans::{self, Places};
 use super::structure::{self, BlockInfo, Structure};
 use super::validate::{guard, validate};
+use crate::binary::{LinePlace, MappedWgsl, SourceFile};
+
 /// What naga's parser says where something is nested too deeply for it.
 const RECURSION: &str = "recursion limit";
 
@@ -91,6 +94,35 @@ impl Parsed {
         let text = Arc::new(text);
         validate(&module, &text)?;
         Ok(Self { text, module, origin: None })
+    }
+
+    /// Parses and validates WGSL that a preprocessor wrote; `file` is its name.
+    ///
+    /// Figures stand on the lines of the files that it was made from, as those of SPIR-V do. Code that was made from no
+    /// line of a file whose text is known stands on its own lines of the WGSL, which then follows the files.
+    ///
+    /// # Errors
+    ///
+    /// As [`Parsed::new`], on the lines of the WGSL.
+    pub fn from_mapped(file: &str, mapped: &MappedWgsl) -> Result<Self, ProgramError> {
+        let written = Self::new(file, &mapped.text)?;
+        if !mapped.lines.iter().flatten().any(|place| has_text(mapped, *place)) {
+            return Ok(written);
+        }
+        let begins = |name: &&str| written.text.function_start(name);
+        let begins = written.entry_points().first().and_then(begins).unwrap_or(0);
+        let main = written.text.location(begins).line as usize - 1;
+        let (text, places) = place_lines(file, mapped, main);
+        let Self { text: written, mut module, .. } = written;
+        let functions = module.functions.iter().filter_map(|(_, f)| f.name.clone());
+        let entries = module.entry_points.iter().map(|entry| entry.name.clone());
+        let end = |name: String| {
+            let at = u32::try_from(written.function_end(&name)).unwrap_or(u32::MAX);
+            (name, places.span_of(Span::new(at, at.saturating_add(1))))
+        };
+        let ends: BTreeMap<String, Span> = functions.chain(entries).map(end).collect();
+        spans::put_lines(&mut module, &places, &ends);
+        Ok(Self { text: Arc::new(text), module, origin: None })
     }
 
     /// The names of the compute entry points.
@@ -187,4 +219,55 @@ impl Program {
     pub fn workgroup_size(&self) -> [u32; 3] {
         self.entry_point().workgroup_size
     }
+}
+
+/// Whether the text of a place's file is known.
+fn has_text(mapped: &MappedWgsl, place: LinePlace) -> bool {
+    mapped.files.get(place.file).is_some_and(|file| file.text.is_some())
+}
+
+/// Whether a line of WGSL holds more than braces and a comment.
+fn is_code(line: &str) -> bool {
+    line.split("//").next().unwrap_or_default().contains(char::is_alphanumeric)
+}
+
+/// The text that is shown of WGSL that was made from other files, and the places of its lines in it. The file comes first
+/// from which line `main`, from 0, was made.
+fn place_lines(file: &str, mapped: &MappedWgsl, main: usize) -> (Text, Places) {
+    let place = |line: usize| {
+        let place = mapped.lines.get(line).copied().flatten();
+        place.filter(|place| has_text(mapped, *place))
+    };
+    let lines: Vec<&str> = mapped.text.split('\n').collect();
+    let main = place(main).or_else(|| (0..lines.len()).find_map(place)).map_or(0, |at| at.file);
+    let mut used: BTreeSet<usize> = (0..lines.len()).filter_map(place).map(|at| at.file).collect();
+    used.remove(&main);
+    let order: Vec<usize> = std::iter::once(main).chain(used).collect();
+    let mut sources: Vec<SourceFile> =
+        order.iter().filter_map(|index| mapped.files.get(*index)).cloned().collect();
+    let is_alone = |line: usize| place(line).is_none() && is_code(lines[line]);
+    if (0..lines.len()).any(is_alone) {
+        sources.push(SourceFile { name: file.to_owned(), text: Some(mapped.text.clone()) });
+    }
+    let parts: BTreeMap<usize, usize> =
+        order.iter().enumerate().map(|(part, file)| (*file, part)).collect();
+    let text = Text::joined(file, &sources);
+    let mut places = Places::default();
+    let mut start = 0;
+    for (index, line) in lines.iter().enumerate() {
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        let span = match place(index) {
+            Some(at) => parts.get(&at.file).and_then(|part| text.line_span(*part, at.line, 1)),
+            None if is_alone(index) => text.line_span(order.len(), number, 1),
+            None => None,
+        };
+        let offset = start + line.len() - line.trim_start().len();
+        let shown = span.and_then(Span::to_range).and_then(|range| text.original().get(range));
+        if shown.is_some_and(|shown| shown.trim_end() == line.trim()) {
+            places.verbatim.insert(offset);
+        }
+        places.spans.push((offset, span.unwrap_or(Span::UNDEFINED)));
+        start += line.len() + 1;
+    }
+    (text, places)
 }

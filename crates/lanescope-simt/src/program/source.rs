@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use naga::Span;
 
+use crate::binary::SourceFile;
+
 /// Directives that naga 30 does not know but whose features it has without being asked.
 const BLANKED: [&str; 3] = ["subgroups", "subgroup_id", "subgroup_uniformity"];
 
@@ -92,9 +94,25 @@ impl Text {
         }
     }
 
-    /// The same text, of which the files are known that it consists of, in order.
-    pub(super) fn with_parts(self, parts: Vec<SourcePart>) -> Self {
-        Self { parts, ..self }
+    /// The files of a source as one text: the first from its first line, so that its lines keep their numbers, and
+    /// behind it each other under a comment with its name. Those without text are left out; `file` is the name that
+    /// messages show, that of what was made from them: a line of the whole is none of the first file's.
+    pub(super) fn joined(file: &str, sources: &[SourceFile]) -> Self {
+        let mut all = String::new();
+        let mut parts: Vec<SourcePart> = Vec::new();
+        for source in sources {
+            let Some(text) = &source.text else { continue };
+            if !all.is_empty() {
+                if !all.ends_with('\n') {
+                    all.push('\n');
+                }
+                all.push_str(&format!("\n// {}\n", source.name));
+            }
+            let first_line = u32::try_from(all.matches('\n').count() + 1).unwrap_or(u32::MAX);
+            parts.push(SourcePart { name: source.name.clone(), first_line });
+            all.push_str(text);
+        }
+        Self { parts, ..Self::new(file, &all) }
     }
 
     /// The files that it consists of; none where it is one file.
@@ -102,8 +120,15 @@ impl Text {
         &self.parts
     }
 
+    /// The part in which a line stands, and which line of it that is, from 1; nothing where the text is one file.
+    pub fn line_of_its_part(&self, line: u32) -> Option<(&SourcePart, u32)> {
+        let after = self.parts.partition_point(|part| part.first_line <= line);
+        let part = self.parts.get(after.checked_sub(1)?)?;
+        Some((part, line - part.first_line + 1))
+    }
+
     /// The bytes of a line of a part, from a column on; the part's last line where it has fewer.
-    pub(super) fn line_of_part(&self, part: usize, line: u32, column: u32) -> Option<Range<usize>> {
+    fn line_of_part(&self, part: usize, line: u32, column: u32) -> Option<Range<usize>> {
         let first = self.parts.get(part)?.first_line as usize;
         // The next part's heading, with a line before it, is no part of this one.
         let next = self.parts.get(part + 1).map(|next| (next.first_line as usize).max(3) - 3);
@@ -116,6 +141,13 @@ impl Text {
         let column = (column as usize).max(1) - 1;
         let column = if column < text.len() { column.max(indented) } else { indented };
         Some(start + column..start + length)
+    }
+
+    /// The span of a line of a part, from a column on.
+    pub(super) fn line_span(&self, part: usize, line: u32, column: u32) -> Option<Span> {
+        let range = self.line_of_part(part, line, column)?;
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Some(Span::new(offset(range.start), offset(range.end.max(range.start + 1))))
     }
 
     /// Where a word stands first, outside comments.

@@ -12,7 +12,7 @@ fn request(source: &str, launch_file: Option<&str>) -> ProfileRequest {
         file: "t.wgsl".to_owned(),
         name: "t".to_owned(),
         source: source.to_owned(),
-        spirv: None,
+        derived: None,
         description: launch_file.map(parse),
         entry_point: None,
         workgroups: None,

@@ -7,7 +7,7 @@
 //! The way through: what is about debugging is taken out and put as a place on each instruction
 //! (`debug`); specialisation constants get their values and are folded (`constants`); what naga's
 //! front end does not read is said in what it reads (`rewrite`); naga parses; its offsets into the words
-//! become places in the text (`spans`).
+//! become places in the text (`super::spans`).
 //!
 //! # The text
 //!
@@ -18,7 +18,6 @@
 mod constants;
 mod debug;
 mod rewrite;
-mod spans;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -34,13 +33,13 @@ use spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, ImageFormat, 
 use super::error::ProgramError;
 use super::overrides::{Origin, Override, OverrideKind, Overrides, Special};
 use super::parsed::Parsed;
-use super::source::{OPERATORS_MAX, SourcePart, Text};
+use super::source::{OPERATORS_MAX, Text};
+use super::spans::{self, FunctionPlace, Places};
 use super::validate::{guard, reasons, refusal, run_validator};
 use crate::binary::{MAGIC, SourceFile, SpirV};
 use crate::units::text::{listed, number};
 use constants::{Unfit, Value};
 use debug::Debug;
-use spans::{FunctionPlace, Places};
 use words::{Broken, FilePlace, Instructions, Type};
 
 /// How deep branches and loops may be nested.
@@ -233,34 +232,16 @@ impl<'a> Shown<'a> {
         if spirv.files.first().is_none_or(|main| main.text.is_none()) {
             return nothing;
         }
-        let mut all = String::new();
-        let mut parts = Vec::new();
-        for source in &spirv.files {
-            let Some(text) = &source.text else { continue };
-            if !all.is_empty() {
-                if !all.ends_with('\n') {
-                    all.push('\n');
-                }
-                all.push_str(&format!("\n// {}\n", source.name));
-            }
-            let first_line = u32::try_from(all.matches('\n').count() + 1).unwrap_or(u32::MAX);
-            parts.push(SourcePart { name: source.name.clone(), first_line });
-            all.push_str(text);
-        }
-        let part = |name: &String| parts.iter().position(|part: &SourcePart| part.name == *name);
+        let text = Text::joined(file, &spirv.files);
+        let part = |name: &String| text.parts().iter().position(|part| part.name == *name);
         let indices = nothing.names.iter().map(part).collect();
-        let main = parts.first().map_or(file, |part| part.name.as_str()).to_owned();
-        let text = Text::new(if main.is_empty() { file } else { &main }, &all);
-        Self { text: Some(text.with_parts(parts)), parts: indices, ..nothing }
+        Self { text: Some(text), parts: indices, ..nothing }
     }
 
     /// The span of a place: its line, from its column on.
     fn span(&self, place: FilePlace) -> Option<Span> {
-        let text = self.text.as_ref()?;
         let part = (*self.parts.get(place.file)?)?;
-        let range = text.line_of_part(part, place.line, place.column)?;
-        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Some(Span::new(offset(range.start), offset(range.end.max(range.start + 1))))
+        self.text.as_ref()?.line_span(part, place.line, place.column)
     }
 
     fn places(&self, module: &Instructions) -> Places {

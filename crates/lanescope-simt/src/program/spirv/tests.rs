@@ -41,7 +41,7 @@ fn figures_stand_on_the_lines_of_the_source_and_of_what_it_includes() {
     for bytes in &MODULES[..2] {
         let program = program(bytes, &[]).unwrap();
         let text = program.text();
-        assert_eq!(text.file(), "trips.comp");
+        assert_eq!(text.file(), "x.spv");
         assert!(text.original().starts_with(TRIPS), "{}", text.original());
         assert!(text.original().ends_with(COMMON), "{}", text.original());
         let parts: Vec<(&str, u32)> =
@@ -159,7 +159,7 @@ fn declare(module: &mut Instructions, declared: Vec<Instruction>) {
 /// Holds that a module made from a shader is refused on the line on which a part of its text stands.
 fn assert_refused(changed: &[u8], from: &[u8], part: &str, what: &str) {
     let program = program(from, &[]).unwrap();
-    let (file, line) = (program.text().file(), line_of(&program, part));
+    let (file, line) = (&program.text().parts()[0].name, line_of(&program, part));
     let error = parse(changed).unwrap_err().to_string();
     assert!(error.starts_with(&format!("{file}:{line}: lanescope cannot take {what}")), "{error}");
 }

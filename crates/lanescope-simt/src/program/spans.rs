@@ -1,10 +1,12 @@
-//! Places of the source put in place of naga's offsets into words.
+//! Places of the source put in place of naga's offsets into words, or into WGSL that a preprocessor wrote.
 //!
-//! Input: naga's module of a SPIR-V module, whose spans are offsets in bytes into its words, and the place
-//! of each instruction. Output: the same module, whose spans are offsets into the text that is shown.
-//! Nothing else is changed. What naga makes of no instruction has no span and gets that of what it
-//! belongs to: a branch that of its condition, a loop that of the first thing in it, what copies built-in
-//! values that of the entry point, an implicit `return` that of the function's end.
+//! Input: naga's module, whose spans are offsets in bytes into what it was parsed from, and the place of each
+//! instruction of SPIR-V ([`put`]) or of each line of WGSL ([`put_lines`]). Output: the same module, whose spans are
+//! offsets into the text that is shown. Nothing else is changed. What naga makes of no instruction has no span and
+//! gets that of what it belongs to: a branch that of its condition, a loop that of the first thing in it, what copies
+//! built-in values that of the entry point, an implicit `return` that of the function's end.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use naga::{Arena, Block, Expression, Function, Handle, Module, Span, Statement, UniqueArena};
 
@@ -20,21 +22,30 @@ pub(super) struct FunctionPlace {
     pub(super) last: Span,
 }
 
-/// The places of a module's instructions.
+/// The places of a module's instructions, or of its lines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
-    /// From which offset in the words on which span of the text holds, ascending.
+    /// From which offset in what was parsed on which span of the text holds, ascending.
     pub(super) spans: Vec<(usize, Span)>,
+    /// Those of the offsets from which on the text holds the very letters that were parsed.
+    pub(super) verbatim: BTreeSet<usize>,
     /// The functions, ascending.
     pub(super) functions: Vec<FunctionPlace>,
 }
 
 impl Places {
-    /// The span of the text for a span of the words.
-    fn span_of(&self, span: Span) -> Span {
+    /// The span of the text for a span of what was parsed.
+    pub(super) fn span_of(&self, span: Span) -> Span {
         let Some(range) = span.to_range() else { return Span::UNDEFINED };
         let after = self.spans.partition_point(|(offset, _)| *offset <= range.start);
-        after.checked_sub(1).map_or(Span::UNDEFINED, |index| self.spans[index].1)
+        let Some(index) = after.checked_sub(1) else { return Span::UNDEFINED };
+        let (offset, place) = self.spans[index];
+        let line = place.to_range().filter(|_| self.verbatim.contains(&offset));
+        line.map_or(place, |line| {
+            let start = line.start + (range.start - offset);
+            let small = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+            Span::new(small(start), small(line.end.max(start + 1)))
+        })
     }
 
     /// The function that begins where a span of the words does.
@@ -45,7 +56,7 @@ impl Places {
     }
 }
 
-/// Puts the places in.
+/// Puts the places of SPIR-V's instructions in.
 pub(super) fn put(module: &mut Module, places: &Places) {
     let spans: Vec<Span> =
         module.functions.iter().map(|(handle, _)| module.functions.get_span(handle)).collect();
@@ -67,6 +78,35 @@ pub(super) fn put(module: &mut Module, places: &Places) {
         let span = callee.map(|callee| module.functions.get_span(callee)).or(span);
         put_function(&mut entry.function, places, span.and_then(|s| places.function(s)), true);
     }
+    put_globals(module, places);
+}
+
+/// Puts the places of WGSL's lines in; `ends` has the place of each function's end, by its name.
+///
+/// A branch and a loop keep their own place where their line has one.
+pub(super) fn put_lines(module: &mut Module, places: &Places, ends: &BTreeMap<String, Span>) {
+    let place = |span: Span| places.span_of(span);
+    let end = |name: &str| ends.get(name).copied().unwrap_or(Span::UNDEFINED);
+    let put_body = |function: &mut Function, end: Span| {
+        map_arena(&mut function.expressions, place);
+        map_arena(&mut function.local_variables, place);
+        let mut block = std::mem::take(&mut function.body);
+        put_block(&mut block, &function.expressions, &place, end, true);
+        function.body = block;
+    };
+    for (_, function) in module.functions.iter_mut() {
+        let end = function.name.as_deref().map_or(Span::UNDEFINED, end);
+        put_body(function, end);
+    }
+    for entry in &mut module.entry_points {
+        let end = end(&entry.name);
+        put_body(&mut entry.function, end);
+    }
+    put_globals(module, places);
+}
+
+/// Puts the places of what stands outside of functions in, and of the functions themselves.
+fn put_globals(module: &mut Module, places: &Places) {
     map_arena(&mut module.functions, |span| places.span_of(span));
     map_arena(&mut module.global_variables, |span| places.span_of(span));
     map_arena(&mut module.constants, |span| places.span_of(span));
@@ -95,39 +135,42 @@ fn put_function(
     let mut block = std::mem::take(&mut function.body);
     let ends =
         if is_wrapper { first } else { function_place.map_or(Span::UNDEFINED, |span| span.last) };
-    put_block(&mut block, &function.expressions, &place, ends);
+    put_block(&mut block, &function.expressions, &place, ends, false);
     function.body = block;
 }
 
-/// The spans of a block's statements; `ends` is that of a `return` at its end.
+/// The spans of a block's statements; `ends` is that of a `return` at its end, and `keeps` whether branches and loops
+/// have places of their own.
 fn put_block(
     block: &mut Block,
     expressions: &Arena<Expression>,
     place: &dyn Fn(Span) -> Span,
     ends: Span,
+    keeps: bool,
 ) {
     let count = block.len();
     for (index, (statement, span)) in block.span_iter_mut().enumerate() {
         let none = Span::UNDEFINED;
         let span_of = |handle: Handle<Expression>| expressions.get_span(handle);
         let mut found = span.as_ref().map_or(none, |span| place(**span));
+        let kept = Some(found).filter(|found| keeps && found.is_defined());
         match statement {
-            Statement::Block(inner) => put_block(inner, expressions, place, none),
+            Statement::Block(inner) => put_block(inner, expressions, place, none, keeps),
             Statement::If { condition, accept, reject } => {
-                put_block(accept, expressions, place, none);
-                put_block(reject, expressions, place, none);
-                found = span_of(*condition);
+                put_block(accept, expressions, place, none, keeps);
+                put_block(reject, expressions, place, none, keeps);
+                found = kept.unwrap_or_else(|| span_of(*condition));
             }
             Statement::Switch { selector, cases } => {
                 cases.iter_mut().for_each(|case| {
-                    put_block(&mut case.body, expressions, place, none);
+                    put_block(&mut case.body, expressions, place, none, keeps);
                 });
-                found = span_of(*selector);
+                found = kept.unwrap_or_else(|| span_of(*selector));
             }
             Statement::Loop { body, continuing, .. } => {
-                put_block(body, expressions, place, none);
-                put_block(continuing, expressions, place, none);
-                found = first_in(body, expressions);
+                put_block(body, expressions, place, none, keeps);
+                put_block(continuing, expressions, place, none, keeps);
+                found = kept.unwrap_or_else(|| first_in(body, expressions));
             }
             Statement::Return { .. } if index + 1 == count && !found.is_defined() => found = ends,
             Statement::Emit(range) if !found.is_defined() => {
