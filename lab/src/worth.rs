@@ -502,7 +502,8 @@ mod tests {
         }
     }
 
-    /// Of each device all pairs, and of as many random programs as the list of logs says.
+    /// Of each device all pairs, and of as many random programs as the list of logs says; no trial says more than its
+    /// edit saves.
     #[test]
     fn what_was_written_is_whole() {
         let written = written();
@@ -512,7 +513,19 @@ mod tests {
         }
         assert!(devices.len() >= 3, "{devices:?}");
         assert!(devices.values().all(|pairs| *pairs == PAIRS.len()), "{devices:?}");
+        for name in ["NVIDIA H200", "llvmpipe"] {
+            assert!(devices.keys().any(|device| device.starts_with(name)), "{name}: {devices:?}");
+        }
         let groups = written["verified"].as_array().unwrap();
+        for (group, least) in [("corpus", 80), ("catalogue", 100), ("random programs", 2000)] {
+            let found = groups.iter().find(|other| other["of"] == group).unwrap();
+            let launches = found["launches"].as_u64().unwrap();
+            let tried = launches - found["not_tried"].as_array().unwrap().len() as u64;
+            assert!(tried >= least && found["trials"].as_u64() > Some(50), "{found}");
+            for what in ["failed", "wrong"] {
+                assert!(found[what].as_array().unwrap().is_empty(), "{group}: {found}");
+            }
+        }
         let random = groups.iter().find(|group| group["of"] == "random programs").unwrap();
         let list = crate::root().join("results/other/index.toml");
         let list: toml::Table = toml::from_str(&std::fs::read_to_string(list).unwrap()).unwrap();

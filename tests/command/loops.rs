@@ -304,6 +304,28 @@ pub(super) fn many_shaders() {
     assert!(stderr.contains("c.wgsl is left out: "), "{stderr}");
 }
 
+/// Trials of all shaders and devices together may take as long as the profile, or two seconds where it took less; with
+/// `--what-if` all are made, however long they take.
+pub(super) fn trials_have_a_limit() {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("shaders")).unwrap();
+    let put = |name: &str, text: &str| program::write(&folder.path().join(name), text);
+    put("shaders/a.wgsl", SHADER);
+    put("shaders/b.wgsl", &SHADER.replace("< 8u", "< 16u"));
+    let all = ["profile", "shaders", "--n", "1024", "-d", "sim:32", "-d", "sim:64"];
+    let limits = |more: &[&str]| -> Vec<Option<f64>> {
+        let _ = std::fs::remove_dir_all(folder.path().join("out"));
+        let (code, run, stderr) = program::record(&folder, &[], &[&all[..], more].concat());
+        assert_eq!(code, 0, "{stderr}");
+        let tried = run.measurements.iter().map(|measured| measured.what_if.as_ref().unwrap());
+        tried.map(|what_if| what_if.time_max_ns.map(|limit| limit.0 / 1e9)).collect()
+    };
+    let by_default = limits(&[]);
+    let together: f64 = by_default.iter().map(|limit| limit.unwrap()).sum();
+    assert!(by_default.len() == 4 && together > 1.999, "{by_default:?}");
+    assert_eq!(limits(&["--what-if"]), [None::<f64>; 4]);
+}
+
 /// A helper that is called in two places has two rows: in the table, the flame chart, speedscope's file and the
 /// record.
 pub(super) fn call_sites() {

@@ -23,7 +23,7 @@ use crate::support::program;
 /// Every check as a trial.
 #[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 75] = [
+    let checks: [(&str, fn()); 76] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -82,6 +82,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_marks_lines_for_other_tools", loops::marks),
         ("profile_writes_stacks_for_speedscope", loops::speedscope),
         ("profile_takes_many_shaders", loops::many_shaders),
+        ("profile_limits_its_trials_unless_all_are_asked_for", loops::trials_have_a_limit),
         ("profile_tells_call_sites_apart", loops::call_sites),
         ("profile_takes_ten_thousand_lines", loops::ten_thousand_lines),
         ("docs_show_what_the_loop_prints", compare::worked_example),

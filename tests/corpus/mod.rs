@@ -91,10 +91,9 @@ pub(crate) fn launches() -> Vec<Launch> {
     compared.map(|shader| shader.launch(&shader.program())).collect()
 }
 
-/// The launch of a shader that is no file of the corpus.
-pub(crate) fn launch_of(name: &str, text: &str) -> Launch {
-    let shader = Shader { name: name.to_owned(), text: text.to_owned() };
-    shader.launch(&shader.program())
+/// What `lanescope profile` runs of shaders with a uniform buffer that is a vector of three alone.
+pub(crate) fn launches_of_threes() -> [Launch; 4] {
+    Shader::threes().map(|shader| shader.launch(&shader.program()))
 }
 
 /// Every shader's name and text.
@@ -109,6 +108,26 @@ struct Shader {
 }
 
 impl Shader {
+    /// Shaders whose uniform buffer is a vector of three words, which has no padding behind it, or ends with one.
+    fn threes() -> [Self; 4] {
+        ["vec3u", "vec3i", "vec3f", "array<vec3u, 2>"].map(|ty| {
+            let part = match ty {
+                "array<vec3u, 2>" => "p[1].z",
+                "vec3f" => "p.z * 100.0",
+                _ => "p.z",
+            };
+            let text = format!(
+                "@group(0) @binding(0) var<uniform> p: {ty};
+                @group(0) @binding(1) var<storage, read_write> o: array<u32>;
+                @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+                    if id.x >= arrayLength(&o) {{ return; }}
+                    if id.x % 3u == u32({part}) % 3u {{ o[id.x] = u32({part}); }}
+                }}"
+            );
+            Self { name: format!("uniform of {ty}"), text }
+        })
+    }
+
     fn all() -> Vec<Self> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");
         let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -324,7 +343,7 @@ pub(crate) fn agrees(driver: &Driver) {
     }
     let mut differences = Vec::new();
     let mut compared: Vec<Comparison> = Vec::new();
-    for shader in Shader::all() {
+    for shader in Shader::all().into_iter().chain(Shader::threes()) {
         let program = shader.program();
         let launch = shader.launch(&program);
         for method in [record::Method::Executed, record::Method::Derived] {
@@ -364,7 +383,7 @@ pub(crate) fn agrees(driver: &Driver) {
         compared.len(),
         differences.join("\n")
     );
-    assert!(compared.len() >= 60 + 40, "{}", compared.len());
+    assert!(compared.len() >= 60 + 40 + 4, "{}", compared.len());
     // A corpus whose blocks never run would agree about nothing.
     assert!(idle * 20 < blocks, "{idle} of {blocks} blocks are idle");
     assert!(sum(&|comparison| comparison.executions) < sum(&|comparison| comparison.lanes));

@@ -342,18 +342,7 @@ fn lockstep_corpus() {
     let blocks: usize = compared.iter().map(|comparison| comparison.blocks).sum();
     let idle: usize = compared.iter().map(|comparison| comparison.blocks_idle).sum();
     assert!(idle * 20 < blocks, "{idle} of {blocks} blocks are idle");
-    // A uniform buffer that is a vector of three has no padding behind it.
-    let vectors = ["vec3u", "vec3i", "vec3f", "array<vec3u, 2>"].map(|ty| {
-        let part = if ty.starts_with("array") { "p[1].z" } else { "p.z" };
-        let text = format!(
-            "@group(0) @binding(0) var<uniform> p: {ty};
-            @group(0) @binding(1) var<storage, read_write> o: array<u32>;
-            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
-                if id.x % 3u == u32({part}) % 3u {{ o[id.x] = u32({part}); }}
-            }}"
-        );
-        corpus::launch_of(&format!("uniform of {ty}"), &text)
-    });
+    let vectors = corpus::launches_of_threes();
     assert_eq!(lockstep(&vectors).len(), vectors.len());
 }
 

@@ -177,6 +177,31 @@ impl Case {
         verified.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
+    /// Subgroup operations that full subgroups would not need, and those that another text saves in the same launch: each
+    /// of `changes` is a part of the shader and what stands in its place.
+    ///
+    /// # Panics
+    ///
+    /// Where the shader has no such part, or the simulator refuses the text.
+    #[allow(dead_code, reason = "a test asks for it, and `lab worth` does not")]
+    pub(crate) fn idle_and_saved(&self, width: Width, changes: &[(&str, &str)]) -> [u64; 2] {
+        let mut text = self.source.clone();
+        for (part, other) in changes {
+            assert_eq!(text.matches(part).count(), 1, "{}: {part}", self.name);
+            text = text.replace(part, other);
+        }
+        let dispatches = dispatch("main", self.groups.as_deref());
+        let [before, after] = [&self.source, &text].map(|source| {
+            let launch = self.launch(source, &self.data, &dispatches);
+            profile(&launch, width).measurements.remove(0).dispatches
+        });
+        let lanes = u64::from(width.lanes());
+        let blocks = before.iter().flat_map(|dispatch| &dispatch.blocks);
+        let idle = blocks
+            .map(|block| block.operations * (block.executions.0 - block.lanes.0.div_ceil(lanes)));
+        [idle.sum(), operations(&before, None) - operations(&after, None)]
+    }
+
     /// The first card of a profile beside what edits save.
     fn checked(
         &self,

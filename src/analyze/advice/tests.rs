@@ -49,6 +49,15 @@ fn advice_in(run: &Run) -> Vec<Advice> {
         let idle = work.subgroup_operations - work.lane_operations.div_ceil(width);
         let fewer = cards.iter().any(|card| card.rule == Rule::FewerWorkgroups);
         assert!(fewer || claimed <= idle, "{claimed} of {idle}: {cards:#?}");
+        // What saves most stands first; of changes that save as much within a fiftieth any may.
+        let tried: Vec<&Advice> = cards
+            .iter()
+            .filter(|card| card.device == device.column.device && card.change.is_some())
+            .collect();
+        let are_in_order = tried
+            .windows(2)
+            .all(|pair| pair[1].saved_operations * 49 <= pair[0].saved_operations * 50);
+        assert!(are_in_order, "{cards:#?}");
     }
     cards
 }
@@ -161,6 +170,28 @@ fn lanes_that_return_are_packed_away() {
     let apart = (0..1024u32).map(|i| i / 2 * 2 + u32::from(i < 512)).collect();
     let edited = simulated(&text, Fill::Words(apart), 16, &[32]);
     assert_eq!(cards[0].saved_alone, operations(&run) - operations(&edited));
+}
+
+#[test]
+fn a_change_that_may_not_be_made_is_a_reason_on_its_lines_card() {
+    // Workgroups 8 to 15 return as a whole, and so do half of the lanes of the others.
+    let body =
+        "if word % 2u == 0u { return; }\n    for (var i = 0u; i < 8u; i++) { sum = mixed(sum); }";
+    let words: Vec<u32> = (0..1024).map(|i| if i < 512 { i } else { 0 }).collect();
+    let text = shader(64, body);
+    let counted = text.replace(
+        "id: vec3u) {\n    let word",
+        "id: vec3u, @builtin(num_workgroups) all: vec3u) {\n    let word",
+    );
+    assert_ne!(counted, text);
+    let cards = advice_in(&simulated(&counted, Fill::Words(words.clone()), 16, &[32]));
+    assert_eq!(named(&cards), ["pack_what_goes_on 10"]);
+    let told = " There is no card for fewer_workgroups here: another number of workgroups was not \
+                tried: the shader uses their number.";
+    assert!(cards[0].reason.ends_with(told), "{}", cards[0].reason);
+    // Where it may be made it is tried, and nothing of the kind is said.
+    let cards = advice_in(&simulated(&text, Fill::Words(words), 16, &[32]));
+    assert!(!cards.is_empty() && cards.iter().all(|card| !card.reason.contains("no card for")));
 }
 
 #[test]
