@@ -7,7 +7,7 @@ use super::{input, run};
 use crate::support::program;
 
 /// Every check.
-pub(super) const CHECKS: [(&str, fn()); 8] = [
+pub(super) const CHECKS: [(&str, fn()); 9] = [
     ("a_captured_folder_that_lies_is_refused", captured),
     ("a_line_map_that_lies_is_refused", line_map),
     ("outputs_that_differ_by_order_are_told_from_wrong_ones", by_order),
