@@ -171,6 +171,12 @@ fn endless() {
             assert_eq!(ended.code, Some(2), "{what}: {}", ended.stderr);
             let why = ["it has over", "did not end within"];
             assert!(why.iter().any(|why| ended.stderr.contains(why)), "{what}: {}", ended.stderr);
+            // What is waited for is said after two seconds, and then ever less often.
+            if (command[0], file) == ("report", "pipe") {
+                let told =
+                    ended.stderr.lines().filter(|line| line.contains("reading pipe")).count();
+                assert!((1..=4).contains(&told), "{what}: {}", ended.stderr);
+            }
         }
     }
 }
