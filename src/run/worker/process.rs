@@ -288,8 +288,8 @@ mod tests {
         let mut worker = start("cat").unwrap();
         let error = worker.hear(Duration::from_secs(60), "waiting").unwrap_err();
         assert_eq!(error.kind, RunErrorKind::DeviceLost);
-        let said = error.message.starts_with("the device's process ended (");
-        assert!(said && error.message.contains(": cat: worker: "), "{}", error.message);
+        let is_told = error.message.starts_with("the device's process ended (");
+        assert!(is_told && error.message.contains(": cat: worker: "), "{}", error.message);
         let request = WorkerRequest::Counters { id: "cuda:0".to_owned() };
         let error = worker.ask(&request).unwrap_err();
         assert_eq!(error.kind, RunErrorKind::DeviceLost);
@@ -314,8 +314,8 @@ mod tests {
             let mut worker = Worker::saying(vec![line.as_bytes().to_vec()]);
             let error = worker.hear(Duration::from_secs(60), "waiting").unwrap_err();
             assert_eq!(error.kind, RunErrorKind::DeviceLost, "{line:?}");
-            let said = error.message.starts_with("the worker answered something else: ");
-            assert!(said, "{line:?}: {}", error.message);
+            let is_told = error.message.starts_with("the worker answered something else: ");
+            assert!(is_told, "{line:?}: {}", error.message);
         }
     }
 
