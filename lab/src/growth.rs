@@ -2,7 +2,8 @@
 //!
 //! Input: the program, how many doublings. Output: on standard output CSV, a row a run: the kind of
 //! input, its size, its bytes, the bytes of record and page, processor time, mebibytes, and to which
-//! power of the size the time grew since the row before. Times are of one run each.
+//! power of the size the time grew since the row before; with `--largest` of each kind the largest size alone, and the
+//! power from the least one on. Times are of one run each.
 //!
 //! `cargo run --release -p lab -- growth`
 
@@ -29,6 +30,9 @@ pub(crate) struct Arguments {
     /// Kinds whose names begin so alone.
     #[arg(long, default_value = "")]
     kind: String,
+    /// Of each kind the largest size alone, with the power to which the time grew from the least one on.
+    #[arg(long)]
+    largest: bool,
     /// The program; what lies beside this one where left out.
     #[arg(long)]
     program: Option<PathBuf>,
@@ -85,20 +89,27 @@ fn measure_sizes(
     if !kind.starts_with(&arguments.kind) {
         return Ok(());
     }
-    let mut before = None;
+    // The time before, and how many doublings ago that was.
+    let mut before: Option<(f64, f64)> = None;
     let sizes = (0..arguments.sizes).map(|doubling| least << doubling);
-    for size in sizes.take_while(|size| *size <= largest) {
+    let mut sizes = sizes.take_while(|size| *size <= largest).peekable();
+    while let Some(size) = sizes.next() {
         let Cost { input_bytes, record_bytes, page_bytes, processor_s, ended } = measure(size)?;
         let code = ended.code.map_or("none".to_owned(), |code| code.to_string());
-        let power = before.map_or(String::new(), |before: f64| {
-            format!("{:.2}", (processor_s.max(0.01) / before.max(0.01)).log2())
+        let power = before.map_or(String::new(), |(before_s, doublings)| {
+            format!("{:.2}", (processor_s.max(0.01) / before_s.max(0.01)).log2() / doublings)
         });
-        writeln!(
-            io::stdout(),
-            "{kind},{size},{input_bytes},{record_bytes},{page_bytes},{code},{processor_s:.2},{},{power}",
-            ended.mebibytes
-        )?;
-        before = Some(processor_s);
+        if !arguments.largest || sizes.peek().is_none() {
+            writeln!(
+                io::stdout(),
+                "{kind},{size},{input_bytes},{record_bytes},{page_bytes},{code},{processor_s:.2},{},{power}",
+                ended.mebibytes
+            )?;
+        }
+        before = match before {
+            Some((first_s, doublings)) if arguments.largest => Some((first_s, doublings + 1.0)),
+            _ => Some((processor_s, 1.0)),
+        };
     }
     Ok(())
 }

@@ -67,7 +67,8 @@ pub use bandwidth::{Bandwidth, bandwidth};
 pub use compare::{
     CHANGE_MIN, Comparison, ComparisonRow, ExecutedComparison, Figures, LaunchComparison,
     LaunchPart, LaunchTimeRatio, LinePair, LinePart, NotCompared, RelativeCondition,
-    RelativeViolation, Trend, compare, compare_launches,
+    RelativeViolation, Trend, compare, compare_launches, compare_launches_noticing,
+    compare_noticing,
 };
 pub use condition::ConditionError;
 pub use counts::{Work, describe_quantiles};

@@ -274,6 +274,11 @@ fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared
         );
         assert!(row.subgroup_operations_ratio.is_none_or(|ratio| ratio == 1.0));
     }
+    // Whoever waits hears of each launch.
+    let (mut rows, mut launches) = (0, 0);
+    assert_eq!(compare_noticing(&a, &a, false, &mut || rows += 1).rows.len(), same.rows.len());
+    compare_launches_noticing(&a, &a, false, &mut || launches += 1);
+    assert_eq!([rows, launches], [same.rows.len(); 2]);
     let mut b = a.clone();
     b.measurements.truncate(2);
     b.measurements[0].parameters.insert(SIZE.to_owned(), Value::Integer(7));

@@ -34,5 +34,5 @@ pub use judge::{Figure, Judged, Pair, Verdict, judge, only};
 pub use ledger::{
     Check, Claim, Goes, LedgerError, OccupancyFigure, Quantity, Scope, ScopeWord, ledger,
 };
-pub use pair::{judge_all, judge_touched};
+pub use pair::{judge_all, judge_all_noticing, judge_touched};
 pub use selector::Selector;

@@ -36,8 +36,21 @@ pub fn judge_touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
 
 /// Judges claims by records and tables, those that oppose each other together.
 pub fn judge_all(claims: &[&Claim], records: &[Record], tables: &[FactTable]) -> Vec<Judged> {
-    let mut judged: Vec<Judged> =
-        claims.iter().map(|claim| judge(claim, records, tables)).collect();
+    judge_all_noticing(claims, records, tables, &mut || {})
+}
+
+/// As [`judge_all`]; whoever waits is notified of each claim that is judged.
+pub fn judge_all_noticing(
+    claims: &[&Claim],
+    records: &[Record],
+    tables: &[FactTable],
+    notice: &mut dyn FnMut(),
+) -> Vec<Judged> {
+    let mut judged = Vec::with_capacity(claims.len());
+    for claim in claims {
+        judged.push(judge(claim, records, tables));
+        notice();
+    }
     pair(&mut judged);
     judged
 }

@@ -15,27 +15,31 @@ use super::arguments::{Arguments, ClaimsArguments, RunArguments};
 use super::catalogue;
 use super::failure::{Exit, Failure};
 use super::plan::{Asked, AskedOf, plan};
-use super::watch::{RESULT_FILE, Watch, begin_run};
+use super::watch::{RESULT_FILE, Watch, Work, begin_run};
 use super::{render, report};
 use crate::claims::{
-    Check, Claim, FactTable, Judged, Pair, Quantity, Record, ScopeWord, judge_all, ledger,
+    Check, Claim, FactTable, Judged, Pair, Quantity, Record, ScopeWord, judge_all_noticing, ledger,
 };
 use crate::kernel::{Catalogue, near_matches};
 use crate::present::{self, terminal_columns};
 use crate::record::Value;
 use crate::run::session::{Listener as _, Recording};
+use crate::units::approximate;
 
 /// Seconds that timing may take, without and with `--quick`.
 const BUDGET_S: [f64; 2] = [120.0, 12.0];
+
+/// Seconds that judging a claim takes for each measurement, about, on a core of 2024.
+const JUDGING_S: f64 = 3e-7;
 
 /// Judges the claims that the arguments name.
 pub(crate) fn claims(arguments: &ClaimsArguments, out: &mut impl Write) -> Result<Exit, Failure> {
     let ledger = ledger().map_err(Failure::bad_input)?;
     let asked = choose(&ledger, &arguments.claims)?;
     let chosen = with_opposed(&ledger, &asked);
-    let (records, tables, exit) = if arguments.from.is_empty() {
+    let (records, tables, exit, work) = if arguments.from.is_empty() {
         let (record, exit) = measure(&chosen, arguments)?;
-        (vec![record], Vec::new(), exit)
+        (vec![record], Vec::new(), exit, Work::begin())
     } else {
         if let Some(id) = arguments.from.iter().find(|path| !path.exists() && is_id(&ledger, path))
         {
@@ -45,11 +49,18 @@ pub(crate) fn claims(arguments: &ClaimsArguments, out: &mut impl Write) -> Resul
             );
             return Err(Failure::message(Exit::BadInput, message));
         }
-        let (records, tables) = load(&arguments.from)?;
-        (records, tables, Exit::Done)
+        let work = Work::begin();
+        let (records, tables) = load(&work, &arguments.from)?;
+        (records, tables, Exit::Done, work)
     };
     let asked: Vec<&str> = asked.iter().map(|claim| claim.id.as_str()).collect();
-    print(&judge_all(&chosen, &records, &tables), &asked, arguments, out)?;
+    let measurements: usize = records.iter().map(|record| record.run.measurements.len()).sum();
+    let judging = format!("judging {}", present::count_text(chosen.len() as u128, "claim"));
+    let claim_s = approximate(measurements as u64) * JUDGING_S;
+    work.begin_stage(&judging, chosen.len() as u64, claim_s);
+    let judged = judge_all_noticing(&chosen, &records, &tables, &mut || work.advance(1));
+    drop(work);
+    print(&judged, &asked, arguments, out)?;
     Ok(exit)
 }
 
@@ -267,24 +278,25 @@ fn join(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
 }
 
 /// Records and tables from files, and from all that folders hold, in the order of names.
-pub(crate) fn load(paths: &[PathBuf]) -> Result<(Vec<Record>, Vec<FactTable>), Failure> {
+fn load(work: &Work, paths: &[PathBuf]) -> Result<(Vec<Record>, Vec<FactTable>), Failure> {
     let mut files = Vec::new();
     for path in paths {
         report::gather(path, &mut files)?;
     }
     let (mut records, mut tables) = (Vec::new(), Vec::new());
-    for file in files {
+    report::read_each(work, &files, |file| {
         let name = file.to_string_lossy().replace('\\', "/");
         if name.ends_with(".csv") {
             let unread =
                 |error| Failure::message(Exit::BadInput, format!("{name} cannot be read: {error}"));
-            let text = std::fs::read_to_string(&file).map_err(unread)?;
+            let text = std::fs::read_to_string(file).map_err(unread)?;
             tables.push(FactTable::new(name.clone(), &text));
         } else {
-            let run = report::load(&file)?;
+            let run = report::load(file)?;
             records.push(Record::new(name, run).map_err(Failure::bad_input)?);
         }
-    }
+        Ok(())
+    })?;
     Ok((records, tables))
 }
 

@@ -11,7 +11,7 @@ use super::devices::{self, Available};
 use super::failure::{Exit, Failure};
 use super::run::{complain, exit};
 use super::screen::Outliving;
-use super::watch::{Watch, begin_run};
+use super::watch::{Watch, Work, begin_run};
 use super::{export, measuring, render, report, shader};
 use crate::analyze::{self, Comparison, LaunchComparison, RelativeCondition};
 use crate::kernel::{Catalogue, Launch};
@@ -24,6 +24,9 @@ use crate::run::session::{Listener as _, Recording};
 /// Lines of a launch in a terminal, and in Markdown.
 const LINES_MAX: usize = 12;
 
+/// Seconds that comparing two launches takes, about, on a core of 2024: it is done twice, as a whole and by lines.
+const LAUNCH_S: f64 = 0.003;
+
 /// Two things that are compared, and what they are called.
 struct Sides {
     a: Run,
@@ -34,6 +37,8 @@ struct Sides {
     exit: Exit,
     /// The folder of the record that was made of two shaders.
     watch: Option<Watch>,
+    /// What tells how far reading and comparing records is.
+    work: Option<Work>,
 }
 
 /// Prints what two have in common, side by side, and what only one has.
@@ -50,8 +55,7 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
     // A gate is judged, whoever reads.
     let out = &mut Outliving::new(condition.is_some(), out);
     let mut sides = sides(arguments)?;
-    let comparison = analyze::compare(&sides.a, &sides.b, sides.versions);
-    let launches = analyze::compare_launches(&sides.a, &sides.b, sides.versions);
+    let (comparison, launches) = compare_all(&mut sides);
     let folder = match sides.watch.take() {
         Some(watch) => Some(watch.finish()?),
         None => arguments.out.clone(),
@@ -78,6 +82,23 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
         .map(|judged| if judged == Exit::Done { sides.exit } else { judged })
 }
 
+/// Compares both, as wholes and down to their lines.
+fn compare_all(sides: &mut Sides) -> (Comparison, Vec<LaunchComparison>) {
+    let work = sides.work.take();
+    let Sides { a, b, versions, .. } = sides;
+    let launches = a.measurements.len().min(b.measurements.len()) as u64;
+    if let Some(work) = &work {
+        work.begin_stage("comparing launches", 2 * launches, LAUNCH_S);
+    }
+    let mut notice = || {
+        if let Some(work) = &work {
+            work.advance(1);
+        }
+    };
+    let whole = analyze::compare_noticing(a, b, *versions, &mut notice);
+    (whole, analyze::compare_launches_noticing(a, b, *versions, &mut notice))
+}
+
 /// Whether a path means a record, by its name.
 fn is_record(path: &Path) -> bool {
     let ends = |ending: &str| path.extension().is_some_and(|found| found == ending);
@@ -89,14 +110,22 @@ fn sides(arguments: &CompareArguments) -> Result<Sides, Failure> {
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
     match [&arguments.a, &arguments.b].map(|path| is_record(path)) {
         [true, true] => {
-            let load = |file| -> Result<Run, Failure> {
+            let load = |file: &Path| -> Result<Run, Failure> {
                 let mut run = report::read(file)?;
                 // Kernels of earlier days are compared under the names of today.
                 catalogue.renew(&mut run);
                 Ok(run)
             };
-            let (a, b) = (load(&arguments.a)?, load(&arguments.b)?);
-            Ok(Sides { a, b, versions: false, exit: Exit::Done, watch: None })
+            let work = Work::begin();
+            let files = [arguments.a.clone(), arguments.b.clone()];
+            let mut runs = report::read_each(&work, &files, load)?.into_iter();
+            let (Some(a), Some(b)) = (runs.next(), runs.next()) else {
+                return Err(Failure::message(
+                    Exit::BadInput,
+                    "two records are compared".to_owned(),
+                ));
+            };
+            Ok(Sides { a, b, versions: false, exit: Exit::Done, watch: None, work: Some(work) })
         }
         [false, false] => profile_both(arguments, &catalogue),
         [_, second] => {
@@ -162,7 +191,7 @@ fn profile_both(arguments: &CompareArguments, catalogue: &Catalogue) -> Result<S
         complain(&recording.run, measurement, &mut super::screen::stderr())?;
     }
     let exit = exit(&recording);
-    Ok(Sides { a, b, versions: true, exit, watch: Some(watch) })
+    Ok(Sides { a, b, versions: true, exit, watch: Some(watch), work: None })
 }
 
 /// The two launches: the same launch file, the same n.

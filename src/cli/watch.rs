@@ -1,13 +1,14 @@
-//! What is seen and saved of a run while it goes on.
+//! What is seen and saved of a run while it goes on, and seen of what else takes long.
 //!
-//! Input: what a session tells. Output: a folder with a result file that grows with each finished
-//! measurement, and a line of progress on standard error. Nothing is decided here.
+//! Input: what a session tells, or how far a command is that reads and compares records. Output: a folder with a result
+//! file that grows with each finished measurement, and a line of progress on standard error. Nothing is decided here.
 
 use crate::units::text;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use crate::run::launches_at_once;
 use crate::run::session::{Listener, Phase};
 use crate::run::{RunError, now_utc};
 use crate::store::{Store, StoreError};
+use crate::units::approximate;
 use crate::units::visible::visible_line;
 
 /// Folder of results where no other is asked for.
@@ -112,18 +114,10 @@ impl Watch {
             ));
         }
         let store = Store::create(&file, run).map_err(Failure::bad_input)?;
-        let progress = ProgressBar::new_spinner();
-        // It moves the cursor, and whoever wants no colours may want no such codes either.
-        if anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never {
-            progress.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
-            progress.set_style(style);
-        }
         Ok(Self {
             folder,
             store,
-            progress,
+            progress: progress_line(),
             planned: None,
             begun: 0,
             simulates: false,
@@ -191,7 +185,7 @@ impl Watch {
             #[expect(clippy::cast_precision_loss, reason = "launches are few")]
             let times = left as f64 / at_once.min(left).max(1) as f64;
             let doing = visible_line(&doing).into_owned();
-            self.teller = Some(Teller::start(self.progress.clone(), followed, doing, times));
+            self.teller = Some(Teller::of_launch(self.progress.clone(), followed, doing, times));
         }
         let text = left_s.and_then(|left_s| long_counting(elapsed, left_s, planned, self.budgeted));
         if let Some(text) = text.filter(|_| !self.told) {
@@ -285,8 +279,103 @@ fn long_counting(elapsed_s: f64, left_s: f64, planned: usize, budgeted: bool) ->
     is_long.then(|| format!("counting {planned} launches takes about {left_s:.0} s more{budget}"))
 }
 
-/// Tells how long a launch still takes while it is counted, on a thread of its own, until it is dropped: on a terminal
-/// in the line of progress, elsewhere in a line now and then.
+/// The line of progress on standard error, where that is a terminal; hidden elsewhere.
+fn progress_line() -> ProgressBar {
+    let progress = ProgressBar::new_spinner();
+    // It moves the cursor, and whoever wants no colours may want no such codes either.
+    if anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never {
+        progress.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
+        progress.set_style(style);
+    }
+    progress
+}
+
+/// Work of a command that runs nothing, in stages of equal parts: from two seconds on it is told what is done and how
+/// long the stage still takes, until this is dropped.
+pub(super) struct Work {
+    progress: ProgressBar,
+    stage: Arc<Mutex<Stage>>,
+    /// Who tells of it.
+    teller: Option<Teller>,
+}
+
+/// What is being done.
+struct Stage {
+    /// In words.
+    doing: String,
+    /// Its parts, such as bytes that are read, and those that are done.
+    parts: u64,
+    done: u64,
+    /// The seconds that a part takes, about: what is gone by before one is done.
+    part_s: f64,
+    begun: Stopwatch,
+}
+
+impl Work {
+    /// Begins with nothing.
+    pub(super) fn begin() -> Self {
+        let begun = Stopwatch::start();
+        let stage = Stage { doing: String::new(), parts: 0, done: 0, part_s: 0.0, begun };
+        let stage = Arc::new(Mutex::new(stage));
+        let (progress, told) = (progress_line(), Arc::clone(&stage));
+        let say = move |_: f64| {
+            let stage = told.lock().unwrap_or_else(PoisonError::into_inner);
+            Some(stage.text(stage.begun.elapsed().unwrap_or_default().as_secs_f64()))
+        };
+        let teller = Some(Teller::start(progress.clone(), say));
+        Self { progress, stage, teller }
+    }
+
+    fn stage(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a stage of so many parts, each of which takes about so many seconds.
+    pub(super) fn begin_stage(&self, doing: &str, parts: u64, part_s: f64) {
+        let (doing, begun) = (visible_line(doing).into_owned(), Stopwatch::start());
+        *self.stage() = Stage { doing, parts, done: 0, part_s, begun };
+    }
+
+    /// What is being done within the stage.
+    pub(super) fn doing(&self, text: &str) {
+        self.stage().doing = visible_line(text).into_owned();
+    }
+
+    /// So many more parts are done.
+    pub(super) fn advance(&self, parts: u64) {
+        self.stage().done += parts;
+    }
+
+    /// Does something while no progress is shown.
+    pub(super) fn suspend<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.progress.suspend(act)
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.teller = None;
+        self.progress.finish_and_clear();
+    }
+}
+
+impl Stage {
+    /// What is being done, and how long it still takes, where that is a second or more.
+    fn text(&self, elapsed_s: f64) -> String {
+        let left_s = if self.done == 0 {
+            approximate(self.parts) * self.part_s - elapsed_s
+        } else {
+            elapsed_s / approximate(self.done) * approximate(self.parts.saturating_sub(self.done))
+        };
+        let doing = &self.doing;
+        if left_s >= 1.0 { format!("{doing}, about {left_s:.0} s left") } else { doing.clone() }
+    }
+}
+
+/// Tells how far something is, on a thread of its own, until it is dropped: on a terminal in the line of progress,
+/// elsewhere in a line now and then.
 struct Teller {
     /// Nothing once it is to end.
     goes_on: Option<Sender<()>>,
@@ -294,10 +383,20 @@ struct Teller {
 }
 
 impl Teller {
-    /// Begins with what is done, as far as an opened bracket, and how many times as long as what is followed all takes.
-    fn start(bar: ProgressBar, followed: Progress, doing: String, times: f64) -> Self {
+    /// How long a launch still takes while it is counted: what is done, as far as an opened bracket, and how many times as
+    /// long as what is followed all takes.
+    fn of_launch(bar: ProgressBar, followed: Progress, doing: String, times: f64) -> Self {
+        let say = move |elapsed_s: f64| {
+            let left_s = elapsed_s / followed.share()? * times - elapsed_s;
+            (left_s >= 1.0).then(|| format!("{doing}, about {left_s:.0} s left)"))
+        };
+        Self::start(bar, say)
+    }
+
+    /// Begins with what is told after so many seconds.
+    fn start(bar: ProgressBar, say: impl Fn(f64) -> Option<String> + Send + 'static) -> Self {
         let (goes_on, ends) = channel();
-        let tell = move || tell(&bar, &followed, &ends, &doing, times);
+        let tell = move || tell(&bar, &ends, &say);
         // Without a thread nothing is told.
         let thread = thread::Builder::new().name("teller".to_owned()).spawn(tell);
         Self { goes_on: Some(goes_on), thread: thread.ok() }
@@ -314,17 +413,14 @@ impl Drop for Teller {
     }
 }
 
-fn tell(bar: &ProgressBar, followed: &Progress, ends: &Receiver<()>, doing: &str, times: f64) {
+fn tell(bar: &ProgressBar, ends: &Receiver<()>, say: &dyn Fn(f64) -> Option<String>) {
     let stopwatch = Stopwatch::start();
     let mut next = TELLING_AFTER;
     while ends.recv_timeout(TELLING_EVERY) == Err(RecvTimeoutError::Timeout) {
         let Some(elapsed) = stopwatch.elapsed().filter(|elapsed| *elapsed >= TELLING_AFTER) else {
             continue;
         };
-        let elapsed_s = elapsed.as_secs_f64();
-        let left_s = followed.share().map(|share| elapsed_s / share * times - elapsed_s);
-        let Some(left_s) = left_s.filter(|left_s| *left_s >= 1.0) else { continue };
-        let text = format!("{doing}, about {left_s:.0} s left)");
+        let Some(text) = say(elapsed.as_secs_f64()) else { continue };
         if !bar.is_hidden() {
             bar.set_message(text);
         } else if elapsed >= next {
@@ -378,9 +474,30 @@ mod tests {
         let stopwatch = Stopwatch::start();
         for _ in 0..20 {
             let doing = "sim:8: counting x (1 of 1".to_owned();
-            drop(Teller::start(ProgressBar::hidden(), followed.clone(), doing, 1.0));
+            drop(Teller::of_launch(ProgressBar::hidden(), followed.clone(), doing, 1.0));
         }
         // Not after the pause at whose end it looks again.
         assert!(stopwatch.elapsed().is_some_and(|elapsed| elapsed < 20 * TELLING_EVERY));
+    }
+
+    #[test]
+    fn a_stage_says_how_long_it_takes_from_what_is_usual_and_then_from_what_is_done() {
+        let (doing, begun) = ("reading a.json".to_owned(), Stopwatch::start());
+        let stage = |done| Stage { doing: doing.clone(), parts: 100, done, part_s: 0.1, begun };
+        assert_eq!(stage(0).text(2.0), "reading a.json, about 8 s left");
+        assert_eq!(stage(0).text(9.5), "reading a.json", "it takes longer than is usual");
+        assert_eq!(stage(20).text(9.5), "reading a.json, about 38 s left");
+        assert_eq!(stage(100).text(9.5), "reading a.json");
+        assert_eq!(stage(120).text(9.5), "reading a.json");
+    }
+
+    #[test]
+    fn what_is_done_is_told_without_hidden_characters() {
+        let work = Work::begin();
+        work.begin_stage("reading a\u{202e}\n", 3, 0.0);
+        assert_eq!(work.stage().text(3.0), "reading a\\u202e\\u000a");
+        work.advance(1);
+        work.doing("reading b");
+        assert_eq!(work.stage().text(3.0), "reading b, about 6 s left");
     }
 }

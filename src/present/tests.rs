@@ -91,7 +91,9 @@ fn a_claim_that_was_asked_for_stands_before_the_one_against_it() {
     let claim = ledger.iter().find(|claim| !claim.against.is_empty()).expect("a pair");
     let against = |other: &&crate::claims::Claim| claim.against.contains(&other.id);
     let other = ledger.iter().find(against).expect("the other");
-    let judged = crate::claims::judge_all(&[other, claim], &[], &[]);
+    let mut noticed = 0;
+    let judged = crate::claims::judge_all_noticing(&[other, claim], &[], &[], &mut || noticed += 1);
+    assert_eq!(noticed, judged.len(), "whoever waits hears of each claim");
     let screen = |asked: &[&str]| claims_screen(&judged, asked, None);
     let (id, against) = (claim.id.as_str(), other.id.as_str());
     let place = |text: &str, id: &str| text.find(&format!("  {id}: ")).expect("it is shown");

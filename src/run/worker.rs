@@ -287,3 +287,78 @@ impl Runner for WorkerRunner {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::record::Method;
+    use crate::run::simulator::SimulatorRunner;
+    use crate::units::Width;
+
+    /// A device whose child says so and then nothing more.
+    fn runner(replies: &[Reply]) -> WorkerRunner {
+        let lines = replies.iter().map(|reply| serde_json::to_vec(reply).unwrap()).collect();
+        WorkerRunner {
+            worker: Worker::saying(lines),
+            device: SimulatorRunner::new(Width::new(8).unwrap(), 1).device().clone(),
+            silence_max: SILENCE_MAX,
+            options: WorkerOptions::new(SILENCE_MAX),
+        }
+    }
+
+    fn launch(kernel: &str) -> Launch {
+        let text = "@compute @workgroup_size(8) fn main() {}";
+        let kernel = kernel.to_owned();
+        Launch { kernel, ..Launch::of_shader("s.wgsl", text, Vec::new(), [1; 3]) }
+    }
+
+    fn lost(message: &str) -> RunError {
+        RunError::new(RunErrorKind::DeviceLost, message)
+    }
+
+    #[test]
+    fn a_reply_out_of_turn_is_an_error_and_what_fails_is_told() {
+        let request = CountRequest::once(Method::Executed);
+        let count = |replies: &[Reply]| {
+            let mut noticed = 0;
+            let counted = runner(replies).count(&launch("a"), &request, &mut || noticed += 1);
+            let error = counted.unwrap_err();
+            assert_eq!(error.kind, RunErrorKind::DeviceLost);
+            (noticed, error.message)
+        };
+        let turn = "the worker answered out of turn: Announced";
+        assert_eq!(count(&[Reply::Counting, Reply::Announced]), (1, turn.to_owned()));
+        assert_eq!(count(&[Reply::Failed(lost("gone"))]), (0, "gone".to_owned()));
+        // It says nothing more, as one that died.
+        let (noticed, message) = count(&[Reply::Counting, Reply::Counting]);
+        assert!(noticed == 2 && message.starts_with("the device's process ended ("), "{message}");
+    }
+
+    #[test]
+    fn who_was_timed_when_the_child_failed_is_at_fault() {
+        let launches = ["a", "b", "c"].map(launch);
+        let options = TimeOptions {
+            budget: Duration::ZERO,
+            samples_min: 2,
+            noise_ratio_max: 0.01,
+            counting: None,
+        };
+        let time = |replies: &[Reply]| {
+            let times = runner(replies).time(&launches, &options, &mut |_| {});
+            let errors = times.into_iter().map(|time| time.unwrap_err());
+            errors.map(|error| (error.kind, error.message)).collect::<Vec<_>>()
+        };
+        let beside =
+            |name: &str| (RunErrorKind::Interrupted, format!("timed beside {name}, which failed"));
+        let gone = (RunErrorKind::DeviceLost, "gone".to_owned());
+        let replies = [Reply::Sampling(0), Reply::Sampling(1), Reply::Failed(lost("gone"))];
+        assert_eq!(time(&replies), [beside("b"), gone, beside("b")]);
+        let turn = "the worker answered out of turn: Announced".to_owned();
+        let turn = (RunErrorKind::DeviceLost, turn);
+        assert_eq!(time(&[Reply::Announced]), [turn, beside("a"), beside("a")]);
+        // A number that no launch has is the last one's.
+        let kinds: Vec<_> = time(&[Reply::Sampling(9)]).iter().map(|(kind, _)| *kind).collect();
+        let interrupted = RunErrorKind::Interrupted;
+        assert_eq!(kinds, [interrupted, interrupted, RunErrorKind::DeviceLost]);
+    }
+}

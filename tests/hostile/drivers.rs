@@ -26,6 +26,8 @@ pub(super) const CHECKS: &[Check] = &[
     ("a_driver_that_hangs_costs_ten_seconds", hanging),
     ("what_a_driver_calls_a_device_shows_escapes_alone", names),
     ("a_device_lost_at_any_submission_costs_its_launch", lost),
+    ("a_driver_that_gives_up_waiting_costs_its_launch", unanswered),
+    ("an_adapter_that_gives_no_device_is_left_out", deviceless),
     ("a_short_budget_ends_a_run_that_counts_too", short_budget),
     ("cut_off_loops_are_flagged_with_their_lines", cut_off_loops),
     #[cfg(target_os = "linux")]
@@ -256,6 +258,58 @@ fn lost(driver: &Driver) {
         lost += usize::from(expected == 5);
     }
     assert!(lost >= 4, "the layer lost {lost} devices");
+}
+
+/// A driver that gives up waiting at once: the device is not used where that is while it is opened, and a launch fails
+/// where it is later.
+fn unanswered(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    build_layer(folder.path());
+    let (mut unopened, mut failed) = (0, 0);
+    let words = "did not return within 3600 s";
+    for at in ["1", "260", "400", "600"] {
+        let environment = with_layer(driver, folder.path(), "LANESCOPE_TEST_TIMEOUT_AT", at);
+        let arguments = ["five_patterns/uniform", "five_patterns/early_exit", "--quick"];
+        let devices = ["--device", "wgpu:0", "--device", "sim:8", "--out", at];
+        let ended = run(&folder, &environment, &[&arguments[..], &devices].concat(), 60);
+        ended.sound(at);
+        let run = lanescope::store::load(&folder.path().join(at).join("result.json")).unwrap();
+        let (there, simulated): (Vec<_>, Vec<_>) =
+            run.measurements.iter().partition(|measurement| measurement.device == "wgpu:0");
+        assert!(simulated.len() >= 2 && simulated.iter().all(|m| m.status == Status::Ok), "{at}");
+        if there.is_empty() {
+            ended.says(at, 5, words);
+            assert!(ended.stderr.contains("wgpu:0 cannot be used: "), "{at}: {}", ended.stderr);
+            unopened += 1;
+            continue;
+        }
+        let errors: Vec<_> = there.iter().filter(|m| m.status == Status::Failed).collect();
+        for measurement in &errors {
+            assert_eq!(measurement.error_kind, Some(RunErrorKind::TimeLimit), "{at}");
+            let why = measurement.error.as_deref().unwrap_or_default();
+            assert!(why.contains(words), "{at}: {why}");
+        }
+        let expected = if errors.is_empty() { 0 } else { 5 };
+        assert_eq!(ended.code, Some(expected), "{at}: {}", ended.stderr);
+        failed += errors.len();
+    }
+    assert!(unopened > 0 && failed > 0, "{unopened} unopened, {failed} failed");
+}
+
+/// An adapter whose driver makes no device is named with the reason, and what needs it says so.
+fn deviceless(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    build_layer(folder.path());
+    let environment = with_layer(driver, folder.path(), "LANESCOPE_TEST_REFUSED_AT", "1");
+    let arguments = ["five_patterns/uniform", "--quick", "--device", "wgpu:0", "--out", "o"];
+    let ended = run(&folder, &environment, &arguments, 40);
+    ended.says("run", 3, "(vulkan): it gives no device: ");
+    assert!(!folder.path().join("o").exists());
+    let ended = run(&folder, &environment, &["doctor"], 60);
+    ended.sound("doctor");
+    let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(ended.code, Some(0), "{text}");
+    assert!(text.contains("left out llvmpipe") && text.contains("it gives no device: "), "{text}");
 }
 
 /// What a run counts comes beside its budget, and it ends all the same; the help and, where it takes long, the run

@@ -1,14 +1,17 @@
 /* A Vulkan layer for tests: the device is lost at the n-th submission, memory ends at the n-th
- * allocation, counted from the start of the process, timestamps are none, subgroups have another size, device
- * and driver another name.
+ * allocation, nothing is waited for from the n-th wait on, counted from the start of the process, no device is made,
+ * timestamps are none, subgroups have another size, device and driver another name.
  *
- * Input: LANESCOPE_TEST_LOST_AT, LANESCOPE_TEST_MEMORY_AT, numbers from 1; LANESCOPE_TEST_TIMES, which is
+ * Input: LANESCOPE_TEST_LOST_AT, LANESCOPE_TEST_MEMORY_AT, LANESCOPE_TEST_TIMEOUT_AT, LANESCOPE_TEST_REFUSED_AT, numbers
+ * from 1; LANESCOPE_TEST_TIMES, which is
  * `none` (queues have no timestamps), `zero`, `backwards`, `jumps` (now and then by a minute), or one of
  * the last two with `later_` before it, which begins when the device has been examined, after so many
  * pairs of timestamps as LATER says; LANESCOPE_TEST_WIDTH, the size that the driver reports, where 0 means
  * that it has no subgroup operations; LANESCOPE_TEST_NAME, what the driver calls the device, itself and its
  * version. Output: VK_ERROR_DEVICE_LOST from the submission of that number and
- * all later ones; VK_ERROR_OUT_OF_DEVICE_MEMORY from that allocation alone; such properties and timestamps.
+ * all later ones; VK_ERROR_OUT_OF_DEVICE_MEMORY from that allocation alone; VK_TIMEOUT from that wait for a semaphore or
+ * fences and all later ones; VK_ERROR_INITIALIZATION_FAILED from that making of a device and all later ones; such
+ * properties and timestamps.
  * The types are those of the loader's interface for layers, version 2, as far as they are needed here: the
  * headers are not, since they may not be installed. */
 #include <stdint.h>
@@ -21,6 +24,8 @@ typedef int32_t (*create_instance)(const void *, const void *, void **);
 typedef int32_t (*create_device)(void *, const void *, const void *, void **);
 typedef int32_t (*submit)(void *, uint32_t, const void *, uint64_t);
 typedef int32_t (*allocate)(void *, const void *, const void *, uint64_t *);
+typedef int32_t (*wait_semaphores)(void *, const void *, uint64_t);
+typedef int32_t (*wait_fences)(void *, uint32_t, const void *, uint32_t, uint64_t);
 typedef void (*get_properties)(void *, void *);
 typedef void (*get_queues)(void *, uint32_t *, void *);
 typedef void (*copy_results)(void *, uint64_t, uint32_t, uint32_t, uint64_t, uint64_t, uint64_t, uint32_t);
@@ -30,7 +35,7 @@ enum { LOADER_INSTANCE = 47, LOADER_DEVICE = 48, LINK_INFO = 0 };
 enum { SUBGROUPS = 1000094000, SUBGROUP_SIZES = 1000225000, DRIVER = 1000196000 };
 enum { NAME_BYTES = 256 };
 enum { LATER = 80 };
-enum { DEVICE_LOST = -4, OUT_OF_DEVICE_MEMORY = -2, INITIALIZATION_FAILED = -3 };
+enum { DEVICE_LOST = -4, OUT_OF_DEVICE_MEMORY = -2, INITIALIZATION_FAILED = -3, TIMEOUT = 2 };
 
 struct link {
     struct link *next;
@@ -88,6 +93,8 @@ struct negotiate {
 static get_proc next_instance_proc, next_device_proc;
 static submit next_submit, next_submit2;
 static allocate next_allocate;
+static wait_semaphores next_wait_semaphores;
+static wait_fences next_wait_fences;
 static get_properties next_properties, next_plain_properties;
 static get_queues next_queues;
 static copy_results next_copy_results;
@@ -100,7 +107,7 @@ static int reached(const char *name, int32_t *count, int once) {
     return once ? now == atoi(at) : now >= atoi(at);
 }
 
-static int32_t submissions, allocations;
+static int32_t submissions, allocations, waits, devices;
 
 static int32_t own_submit(void *queue, uint32_t count, const void *submits, uint64_t fence) {
     if (reached("LANESCOPE_TEST_LOST_AT", &submissions, 0)) return DEVICE_LOST;
@@ -115,6 +122,16 @@ static int32_t own_submit2(void *queue, uint32_t count, const void *submits, uin
 static int32_t own_allocate(void *device, const void *info, const void *own, uint64_t *memory) {
     if (reached("LANESCOPE_TEST_MEMORY_AT", &allocations, 1)) return OUT_OF_DEVICE_MEMORY;
     return next_allocate(device, info, own, memory);
+}
+
+static int32_t own_wait_semaphores(void *device, const void *what, uint64_t limit) {
+    if (reached("LANESCOPE_TEST_TIMEOUT_AT", &waits, 0)) return TIMEOUT;
+    return next_wait_semaphores(device, what, limit);
+}
+
+static int32_t own_wait_fences(void *device, uint32_t count, const void *fences, uint32_t all, uint64_t limit) {
+    if (reached("LANESCOPE_TEST_TIMEOUT_AT", &waits, 0)) return TIMEOUT;
+    return next_wait_fences(device, count, fences, all, limit);
 }
 
 /* Whether the variable for times has this value. */
@@ -216,7 +233,7 @@ static int32_t own_create_instance(const void *create, const void *own, void **i
 
 static int32_t own_create_device(void *physical, const void *create, const void *own, void **device) {
     struct link *link = take(create, LOADER_DEVICE);
-    if (link == NULL) return INITIALIZATION_FAILED;
+    if (link == NULL || reached("LANESCOPE_TEST_REFUSED_AT", &devices, 0)) return INITIALIZATION_FAILED;
     next_device_proc = link->get_next;
     create_device next = (create_device)link->get_instance_proc(NULL, "vkCreateDevice");
     int32_t result = next(physical, create, own, device);
@@ -224,6 +241,10 @@ static int32_t own_create_device(void *physical, const void *create, const void 
         next_submit = (submit)next_device_proc(*device, "vkQueueSubmit");
         next_submit2 = (submit)next_device_proc(*device, "vkQueueSubmit2");
         next_allocate = (allocate)next_device_proc(*device, "vkAllocateMemory");
+        next_wait_semaphores = (wait_semaphores)next_device_proc(*device, "vkWaitSemaphores");
+        if (next_wait_semaphores == NULL)
+            next_wait_semaphores = (wait_semaphores)next_device_proc(*device, "vkWaitSemaphoresKHR");
+        next_wait_fences = (wait_fences)next_device_proc(*device, "vkWaitForFences");
         next_copy_results = (copy_results)next_device_proc(*device, "vkCmdCopyQueryPoolResults");
         next_update_buffer = (update_buffer)next_device_proc(*device, "vkCmdUpdateBuffer");
     }
@@ -237,6 +258,9 @@ static function own_device_proc(void *device, const char *name) {
     if (strcmp(name, "vkQueueSubmit") == 0) return (function)own_submit;
     if (strcmp(name, "vkAllocateMemory") == 0) return (function)own_allocate;
     if (strcmp(name, "vkCmdCopyQueryPoolResults") == 0) return (function)own_copy_results;
+    if (strcmp(name, "vkWaitForFences") == 0) return (function)own_wait_fences;
+    int semaphores = strcmp(name, "vkWaitSemaphores") == 0 || strcmp(name, "vkWaitSemaphoresKHR") == 0;
+    if (semaphores && next_wait_semaphores != NULL) return (function)own_wait_semaphores;
     function next = next_device_proc(device, name);
     if (next != NULL && strcmp(name, "vkQueueSubmit2") == 0) return (function)own_submit2;
     return next;

@@ -21,6 +21,10 @@ use crate::support::bounded::{Ended, files_in, finish};
 use crate::support::drivers::Driver;
 use crate::support::{hostile, program, trial, trial_needing};
 
+/// The check of what is listed.
+const CHECKS: [(&str, fn()); 1] =
+    [("each_failure_that_is_handled_is_listed_with_its_test", failures)];
+
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
     let checks = [
@@ -28,6 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         launch_files::CHECKS.as_slice(),
         records::CHECKS.as_slice(),
         children::CHECKS.as_slice(),
+        CHECKS.as_slice(),
     ];
     let free = checks.into_iter().flatten();
     let free = free.map(|(name, check)| trial(format!("hostile::{name}"), *check));
@@ -80,6 +85,63 @@ fn malformed(folder: &Path) -> Option<String> {
         let error = is_whole.then(|| roxmltree::Document::parse(&text).err()).flatten()?;
         Some(format!("{}: {error}", file.display()))
     })
+}
+
+/// The heading of the list of what handles a machine that fails.
+const FAILURES: &str = "## Failures of the machine";
+
+/// What is between backquotes.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// What is written of a file that is no test.
+fn library(text: &str) -> impl Iterator<Item = &str> {
+    let tests = ["#[cfg(test)]\nmod tests {", "#[cfg(all(test, unix))]\nmod tests {"];
+    let end = tests.iter().filter_map(|head| text.find(head)).min().unwrap_or(text.len());
+    text[..end].lines().filter(|line| !line.trim_start().starts_with("//"))
+}
+
+/// The guide's list of failures that are handled is true: the words are in the files, the tests are there, and no file
+/// that makes an error of a device, of memory or of a limit of time is missing.
+fn failures() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &Path| std::fs::read_to_string(file).unwrap();
+    let rust = |folder: &str| {
+        let files = files_in(&root.join(folder)).into_iter();
+        let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "rs"));
+        files.map(|file| (file.clone(), read(&file))).collect::<Vec<_>>()
+    };
+    let texts = [rust("src"), rust("tests"), rust("crates")].concat();
+    let guide = read(&root.join("docs/contributing/testing.md"));
+    let (_, list) = guide.split_once(FAILURES).expect("the guide has the list");
+    let mut listed = Vec::new();
+    for row in list.lines().filter(|line| line.starts_with("| ")).skip(1) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let [_, file, words, tests] = cells[..] else { panic!("{row}: it has other cells") };
+        let (file, words) = (quoted(file), quoted(words));
+        let ([file], [words]) = (&file[..], &words[..]) else { panic!("{row}") };
+        assert!(read(&root.join(file)).contains(words), "{file} does not say {words:?}");
+        let is_open = tests.trim_start().starts_with("nothing: ");
+        assert!(is_open || !quoted(tests).is_empty(), "{row}: neither a test nor a reason");
+        for test in quoted(tests) {
+            let (function, name) = (format!("fn {test}("), format!("\"{test}\""));
+            let has = |text: &str| text.contains(&function) || text.contains(&name);
+            assert!(texts.iter().any(|(_, text)| has(text)), "there is no test {test}");
+        }
+        listed.push(root.join(file));
+    }
+    let kinds =
+        ["DeviceLost", "OutOfMemory", "TimeLimit"].map(|kind| format!("RunErrorKind::{kind}"));
+    let aside = ["tests.rs", "fake.rs"];
+    let runs = texts.iter().filter(|(file, _)| {
+        file.starts_with(root.join("src/run")) && aside.iter().all(|name| !file.ends_with(name))
+    });
+    for (file, text) in runs {
+        let makes = library(text).any(|line| kinds.iter().any(|kind| line.contains(kind)));
+        assert!(!makes || listed.contains(file), "{} has no row", file.display());
+    }
+    assert!(listed.len() > 30, "{} rows", listed.len());
 }
 
 /// The shaders of `tests/wgsl`.

@@ -10,11 +10,12 @@ use super::{Ended, files_in, run};
 use crate::support::program;
 
 /// Every check.
-pub(super) const CHECKS: [(&str, fn()); 4] = [
+pub(super) const CHECKS: [(&str, fn()); 5] = [
     ("a_records_names_never_become_paths_or_steer", names),
     ("a_damaged_record_is_told_where", damaged),
     ("what_does_not_end_is_not_read_without_end", endless),
     ("what_unpacks_to_much_more_is_refused", bombs),
+    ("a_page_that_cannot_be_written_is_named", unwritable),
 ];
 
 /// A record of two kernels on two simulators, with histograms.
@@ -171,8 +172,25 @@ fn endless() {
             assert_eq!(ended.code, Some(2), "{what}: {}", ended.stderr);
             let why = ["it has over", "did not end within"];
             assert!(why.iter().any(|why| ended.stderr.contains(why)), "{what}: {}", ended.stderr);
+            // What is waited for is said after two seconds, and then ever less often.
+            if (command[0], file) == ("report", "pipe") {
+                let told =
+                    ended.stderr.lines().filter(|line| line.contains("reading pipe")).count();
+                assert!((1..=4).contains(&told), "{what}: {}", ended.stderr);
+            }
         }
     }
+}
+
+/// Where a folder has the page's name there is a sentence, and what was there stays.
+fn unwritable() {
+    let folder = TempDir::new().unwrap();
+    let good = record(&folder);
+    program::write(&folder.path().join("r.json"), good.to_string());
+    std::fs::create_dir_all(folder.path().join("o/report.html/kept")).unwrap();
+    let ended = run(&folder, &[], &["report", "r.json", "--out", "o"], 30);
+    ended.says("a folder in the page's place", 2, "report.html cannot be written: ");
+    assert!(folder.path().join("o/report.html/kept").is_dir());
 }
 
 /// A record of half a megabyte, or less, that unpacks to three hundred.

@@ -240,8 +240,18 @@ impl NotCompared {
 /// each run has one kernel that the other does not have, and their texts look like two versions of one,
 /// or `versions` says that they are, those two.
 pub fn compare(a: &Run, b: &Run, versions: bool) -> Comparison {
+    compare_noticing(a, b, versions, &mut || {})
+}
+
+/// As [`compare`]; whoever waits is notified of each pair of launches that is compared.
+pub fn compare_noticing(a: &Run, b: &Run, versions: bool, notice: &mut dyn FnMut()) -> Comparison {
     let (pairs, not_compared) = pair(a, b, versions);
-    let rows: Vec<ComparisonRow> = pairs.iter().map(|(l, r)| row(a, b, l, r)).collect();
+    let noticed = |(left, right): &(&Measurement, &Measurement)| {
+        let made = row(a, b, left, right);
+        notice();
+        made
+    };
+    let rows: Vec<ComparisonRow> = pairs.iter().map(noticed).collect();
     let executed = pairs.iter().filter_map(|(l, r)| executed(a, b, l, r)).collect();
     Comparison { differing: differing(a, b, &rows), rows, executed, not_compared }
 }
@@ -275,12 +285,24 @@ fn executed(
 /// Compares each launch that both runs have, down to its lines, in A's order; those whose operations
 /// were not counted on both sides, or by two rules, are left out. Pairs as [`compare`] does.
 pub fn compare_launches(a: &Run, b: &Run, versions: bool) -> Vec<LaunchComparison> {
+    compare_launches_noticing(a, b, versions, &mut || {})
+}
+
+/// As [`compare_launches`]; whoever waits is notified of each pair of launches that is compared.
+pub fn compare_launches_noticing(
+    a: &Run,
+    b: &Run,
+    versions: bool,
+    notice: &mut dyn FnMut(),
+) -> Vec<LaunchComparison> {
     let (pairs, _) = pair(a, b, versions);
     let side = |run, measurement| parts::Side { run, measurement };
-    pairs
-        .into_iter()
-        .filter_map(|(left, right)| launch::compare_launch(side(a, left), side(b, right)))
-        .collect()
+    let mut all = Vec::new();
+    for (left, right) in pairs {
+        all.extend(launch::compare_launch(side(a, left), side(b, right)));
+        notice();
+    }
+    all
 }
 
 /// The measurements that belong together, A's first, and those that have no counterpart.

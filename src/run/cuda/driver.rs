@@ -137,7 +137,12 @@ impl std::fmt::Debug for Recorded {
 fn to_run_error(doing: &str, error: DriverError) -> RunError {
     let name = error.error_name().ok().and_then(|name| name.to_str().ok()).unwrap_or("no name");
     let words = error.error_string().ok().and_then(|text| text.to_str().ok()).unwrap_or("");
-    let kind = match error.0 {
+    RunError::new(kind_of(error.0), format!("{doing} failed: {name}, {words}"))
+}
+
+/// What a driver's failure means for the device.
+pub(super) fn kind_of(result: sys::CUresult) -> RunErrorKind {
+    match result {
         sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => RunErrorKind::OutOfMemory,
         sys::CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE => RunErrorKind::Unsupported,
         // These leave the context unusable.
@@ -151,8 +156,7 @@ fn to_run_error(doing: &str, error: DriverError) -> RunError {
         | sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
         | sys::CUresult::CUDA_ERROR_UNKNOWN => RunErrorKind::DeviceLost,
         _ => RunErrorKind::Driver,
-    };
-    RunError::new(kind, format!("{doing} failed: {name}, {words}"))
+    }
 }
 
 /// The bytes that a buffer of `size` takes.

@@ -69,3 +69,27 @@ pub fn list() -> Listing {
     let trouble = trouble.or_else(none);
     Listing { devices, trouble, path: Some(path), compiles, ..Listing::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use cudarc::driver::sys::CUresult;
+
+    use super::driver::kind_of;
+    use crate::run::RunErrorKind;
+
+    #[test]
+    fn what_takes_the_device_along_is_told_from_what_does_not() {
+        for (result, kind) in [
+            (CUresult::CUDA_ERROR_OUT_OF_MEMORY, RunErrorKind::OutOfMemory),
+            (CUresult::CUDA_ERROR_ILLEGAL_ADDRESS, RunErrorKind::DeviceLost),
+            (CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, RunErrorKind::DeviceLost),
+            (CUresult::CUDA_ERROR_UNKNOWN, RunErrorKind::DeviceLost),
+            (CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, RunErrorKind::Unsupported),
+            (CUresult::CUDA_ERROR_INVALID_VALUE, RunErrorKind::Driver),
+        ] {
+            assert_eq!(kind_of(result), kind, "{result:?}");
+            let is_fatal = !matches!(kind, RunErrorKind::Unsupported | RunErrorKind::Driver);
+            assert_eq!(kind.ends_device(), is_fatal, "{result:?}");
+        }
+    }
+}

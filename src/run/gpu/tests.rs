@@ -312,6 +312,13 @@ fn what_the_device_cannot_hold_is_refused_before_a_buffer_is_made() {
     };
     let message = refusal(&|launch| launch.buffers[1].size = 2 << 20);
     assert!(message.starts_with("buffer `sums` has 2097152 bytes; fake:0 binds at most 1048576"));
+    // Each would fit.
+    let message = refusal(&|launch| {
+        let large = Buffer { size: 1 << 20, ..launch.buffers[1].clone() };
+        launch.buffers.extend(std::iter::repeat_n(large, 16));
+    });
+    let needed = "tests/three needs 16777984 bytes of buffers; fake:0 has 16777216";
+    assert!(message.starts_with(needed), "{message}");
     let message = refusal(&|launch| {
         launch.dispatches[1].workgroups = Workgroups::Direct([1, 65, 1]);
     });

@@ -408,6 +408,36 @@ fn those_that_a_neighbour_interrupted_are_timed_again_without_it() {
 }
 
 #[test]
+fn a_device_that_cannot_be_opened_again_fails_what_is_left() {
+    let log = Log::default();
+    let mut opened = 0;
+    let mut open = || -> Result<Box<dyn Runner>, RunError> {
+        opened += 1;
+        if opened > 1 {
+            return Err(RunError::new(RunErrorKind::NoDevice, "it is gone"));
+        }
+        let device = SimulatorRunner::new(Width::new(8).unwrap(), 1).device().clone();
+        let counting = BTreeMap::from([("a".to_owned(), RunErrorKind::DeviceLost)]);
+        Ok(Box::new(Scripted { device, log: Rc::clone(&log), counting, timing: BTreeMap::new() }))
+    };
+    let options = SessionOptions::counting(CountRequest::once(Method::Executed));
+    let mut heard = Heard::default();
+    run_device(&mut open, &[launches()], &options, &mut heard).unwrap();
+    assert_eq!(*log.borrow(), ["count a"]);
+    let errors: Vec<Option<&str>> = heard.measurements.iter().map(|m| m.error.as_deref()).collect();
+    assert_eq!(errors, [Some("a failed"), Some("it is gone"), Some("it is gone")]);
+}
+
+#[test]
+fn where_everything_was_interrupted_nothing_is_timed_for_ever() {
+    let (happened, _, heard) = session(&[], &[("b", RunErrorKind::Interrupted)]);
+    assert_eq!(happened[3..], ["time a b c"]);
+    assert_eq!(statuses(&heard), named([Status::Failed, Status::Failed, Status::Failed]));
+    let errors = heard.measurements.iter().map(|measurement| measurement.error.as_deref());
+    assert!(errors.into_iter().all(|error| error == Some("timing was interrupted")));
+}
+
+#[test]
 fn a_panic_costs_its_launch_only() {
     let mut launches = launches();
     launches[1].file = "panics.wgsl".to_owned();

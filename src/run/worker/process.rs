@@ -254,6 +254,71 @@ mod tests {
         assert_eq!(complaints.text(), "a\\u001b[2J\u{fffd}; b");
     }
 
+    #[cfg(unix)]
+    impl Worker {
+        /// A child that says so and then nothing more.
+        pub(in crate::run::worker) fn saying(lines: Vec<Vec<u8>>) -> Self {
+            let (sender, replies) = channel();
+            lines.into_iter().for_each(|line| sender.send(line).unwrap());
+            let mut child = Command::new("cat");
+            let mut child = child.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+            let (requests, complaints) = (child.stdin.take(), Arc::default());
+            let (listening, environment, leaves) = (None, Vec::new(), false);
+            Self { child, requests, replies, complaints, listening, environment, leaves }
+        }
+    }
+
+    /// A child that is another program.
+    fn start(program: &str) -> Result<Worker, RunError> {
+        let program = Some(PathBuf::from(program));
+        Worker::start(&WorkerOptions { program, ..WorkerOptions::new(Duration::ZERO) })
+    }
+
+    #[test]
+    fn a_child_that_cannot_be_started_is_no_device() {
+        let error = start("/nonexistent/lanescope").unwrap_err();
+        assert_eq!(error.kind, RunErrorKind::NoDevice);
+        assert!(error.message.starts_with("the worker cannot be started: "), "{}", error.message);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_child_that_dies_is_told_with_its_last_words_and_asked_nothing_more() {
+        // It looks for a file of its argument's name.
+        let mut worker = start("cat").unwrap();
+        let error = worker.hear(Duration::from_secs(60), "waiting").unwrap_err();
+        assert_eq!(error.kind, RunErrorKind::DeviceLost);
+        let is_told = error.message.starts_with("the device's process ended (");
+        assert!(is_told && error.message.contains(": cat: worker: "), "{}", error.message);
+        let request = WorkerRequest::Counters { id: "cuda:0".to_owned() };
+        let error = worker.ask(&request).unwrap_err();
+        assert_eq!(error.kind, RunErrorKind::DeviceLost);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_child_that_prints_and_answers_nothing_is_ended() {
+        let mut worker = start("yes").unwrap();
+        let error = worker.hear(Duration::from_millis(100), "waiting").unwrap_err();
+        let silent = "waiting: nothing was heard for 0 s; its process was ended";
+        assert_eq!((error.kind, &*error.message), (RunErrorKind::TimeLimit, silent));
+        let error = worker.hear(Duration::from_secs(60), "waiting").unwrap_err();
+        let ended = error.message.starts_with("the device's process ended (");
+        assert!(ended && error.kind == RunErrorKind::DeviceLost, "{}", error.message);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_reply_is_an_error() {
+        for line in ["", "{}", "{\"opened\":1}", "{\"counted\":", "\u{7f}"] {
+            let mut worker = Worker::saying(vec![line.as_bytes().to_vec()]);
+            let error = worker.hear(Duration::from_secs(60), "waiting").unwrap_err();
+            assert_eq!(error.kind, RunErrorKind::DeviceLost, "{line:?}");
+            let is_told = error.message.starts_with("the worker answered something else: ");
+            assert!(is_told, "{line:?}: {}", error.message);
+        }
+    }
+
     #[test]
     fn replies_are_told_from_what_drivers_print() {
         let (sender, replies) = channel();

@@ -100,23 +100,17 @@ fn is_among(bounds: &BTreeSet<String>, name: &str) -> bool {
     })
 }
 
-/// Finds the numbers that bound places of invocations or counters of loops.
-pub(crate) fn find_place_bounds(
-    module: &Module,
-    structure: &Structure,
-    text: &Text,
-) -> PlaceBounds {
-    build_graph(module, structure, text).place_bounds
-}
-
 /// Finds what follows the contents of each buffer, by the variable's name, and of each field of a struct, by
-/// `variable.field`; those that decide nothing are left out.
+/// `variable.field`, where those that decide nothing are left out; and the numbers that bound places of invocations or
+/// counters of loops.
 pub(crate) fn find_deciding(
     module: &Module,
     structure: &Structure,
     text: &Text,
-) -> BTreeMap<String, Deciding> {
-    build_graph(module, structure, text).decide_all()
+) -> (BTreeMap<String, Deciding>, PlaceBounds) {
+    let mut graph = build_graph(module, structure, text);
+    let bounds = std::mem::take(&mut graph.place_bounds);
+    (graph.decide_all(), bounds)
 }
 
 /// Finds the values that decide something.

@@ -4,7 +4,7 @@
 //! with the text that is shown, validated; `resolve` chooses the entry point.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use naga::valid::ModuleInfo;
 use naga::{Handle, Module, ShaderStage, Span};
@@ -13,6 +13,7 @@ use super::branch::{self, BlockFlow};
 use super::error::ProgramError;
 use super::fixed::{self, Fixed};
 use super::followed::{self, Deciding, PlaceBounds};
+use super::held::{self, Uses};
 use super::overrides::Origin;
 use super::returns;
 use super::source::{OPERATORS_MAX, Text};
@@ -32,6 +33,8 @@ const DEEP: usize = 50;
 pub struct Parsed {
     pub(super) text: Arc<Text>,
     pub(super) module: Module,
+    /// naga's analysis of the module as it stands; nothing where that is SPIR-V's.
+    pub(super) info: Option<ModuleInfo>,
     /// What it was made from, where that is SPIR-V.
     pub(super) origin: Option<Arc<Origin>>,
 }
@@ -43,6 +46,16 @@ pub struct Program {
     pub(super) module: Module,
     pub(super) info: ModuleInfo,
     pub(super) structure: Structure,
+    pub(super) findings: Findings,
+}
+
+/// What was found out of a program when it was first asked for: each takes a walk over all of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    /// What follows the contents of buffers, and the numbers that bound places.
+    deciding: OnceLock<(BTreeMap<String, Deciding>, PlaceBounds)>,
+    /// What arrays hold.
+    uses: OnceLock<Uses>,
 }
 
 /// A global variable that the host must bind.
@@ -92,8 +105,8 @@ impl Parsed {
         })?;
         returns::merge_implicit(&mut module);
         let text = Arc::new(text);
-        validate(&module, &text)?;
-        Ok(Self { text, module, origin: None })
+        let info = validate(&module, &text)?;
+        Ok(Self { text, module, info: Some(info), origin: None })
     }
 
     /// Parses and validates WGSL that a preprocessor wrote; `file` is its name.
@@ -113,7 +126,7 @@ impl Parsed {
         let begins = written.entry_points().first().and_then(begins).unwrap_or(0);
         let main = written.text.location(begins).line as usize - 1;
         let (text, places) = place_lines(file, mapped, main);
-        let Self { text: written, mut module, .. } = written;
+        let Self { text: written, mut module, info, .. } = written;
         let functions = module.functions.iter().filter_map(|(_, f)| f.name.clone());
         let entries = module.entry_points.iter().map(|entry| entry.name.clone());
         let end = |name: String| {
@@ -122,7 +135,8 @@ impl Parsed {
         };
         let ends: BTreeMap<String, Span> = functions.chain(entries).map(end).collect();
         spans::put_lines(&mut module, &places, &ends);
-        Ok(Self { text: Arc::new(text), module, origin: None })
+        // Only places are changed.
+        Ok(Self { text: Arc::new(text), module, info, origin: None })
     }
 
     /// The names of the compute entry points.
@@ -147,7 +161,8 @@ impl Program {
     /// simulator runs it as any other.
     pub fn with_module(&self, module: Module, info: ModuleInfo) -> Self {
         let structure = structure::analyse(&module, &info, &self.text);
-        Self { text: Arc::clone(&self.text), module, info, structure }
+        let findings = Findings::default();
+        Self { text: Arc::clone(&self.text), module, info, structure, findings }
     }
 
     /// The text.
@@ -183,12 +198,25 @@ impl Program {
     /// What follows the contents of each buffer, by the variable's name: conditions and indices. Buffers
     /// that decide nothing are left out.
     pub fn find_deciding(&self) -> BTreeMap<String, Deciding> {
-        followed::find_deciding(&self.module, &self.structure, &self.text)
+        self.deciding().0.clone()
     }
 
     /// Which numbers of the host bound places of invocations, or counters of loops.
     pub fn find_place_bounds(&self) -> PlaceBounds {
-        followed::find_place_bounds(&self.module, &self.structure, &self.text)
+        self.deciding().1.clone()
+    }
+
+    fn deciding(&self) -> &(BTreeMap<String, Deciding>, PlaceBounds) {
+        let find = || followed::find_deciding(&self.module, &self.structure, &self.text);
+        self.findings.deciding.get_or_init(find)
+    }
+
+    /// What arrays hold, as far as their use tells.
+    pub(super) fn find_uses(&self) -> Uses {
+        let (deciding, _) = self.deciding();
+        let decides = |name: &str| deciding.get(name).is_some_and(|d| !d.conditions.is_empty());
+        let find = || held::find_uses(&self.module, &self.info, &decides);
+        self.findings.uses.get_or_init(find).clone()
     }
 
     /// Which values read from memory decide something.
@@ -270,4 +298,30 @@ fn place_lines(file: &str, mapped: &MappedWgsl, main: usize) -> (Text, Places) {
         start += line.len() + 1;
     }
     (text, places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_out_of_a_program_is_kept_and_not_handed_to_another() {
+        let text = "@group(0) @binding(0) var<storage, read> v: array<u32>;
+@group(0) @binding(1) var<storage, read_write> o: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    if v[id.x] > 7u { o[v[id.x]] = 1u; }
+}
+";
+        let parsed = Parsed::new("t.wgsl", text).unwrap();
+        let program = parsed.resolve("main", &BTreeMap::new()).unwrap();
+        assert!(program.findings.deciding.get().is_none());
+        let first = program.interface().unwrap();
+        let findings = &program.findings;
+        assert!(findings.deciding.get().is_some() && findings.uses.get() == Some(&first.uses));
+        assert!(!first.uses.held.is_empty(), "{first:?}");
+        assert_eq!(program.interface().unwrap(), first);
+        let other = program.with_module(program.module().clone(), program.info().clone());
+        assert!(other.findings.deciding.get().is_none() && other.findings.uses.get().is_none());
+        assert_eq!(other.interface().unwrap(), first);
+    }
 }

@@ -153,9 +153,6 @@ impl Program {
         let info = self.info().get_entry_point(0);
         let mut resources = Vec::new();
         let Bound { buffers, textures, samplers } = self.bound()?;
-        let deciding = self.find_deciding();
-        let decides = |name: &str| deciding.get(name).is_some_and(|d| !d.conditions.is_empty());
-        let uses = super::held::find_uses(self.module(), self.info(), &decides);
         for binding in buffers {
             let used = info[binding.handle];
             let access = match (binding.uniform, binding.writable) {
@@ -188,7 +185,7 @@ impl Program {
             samplers,
             immediates,
             place_bounds: self.find_place_bounds(),
-            uses,
+            uses: self.find_uses(),
         })
     }
 

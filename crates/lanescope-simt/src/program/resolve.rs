@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use naga::valid::ModuleInfo;
 use naga::{Expression, Function, Handle, Module, ShaderStage, Type, TypeInner};
 
 use super::error::ProgramError;
 use super::overrides::{Override, Overrides};
-use super::parsed::{Parsed, Program};
+use super::parsed::{Findings, Parsed, Program};
 use super::reflect;
 use super::structure;
 use super::validate::{guard, reasons, validate};
@@ -38,13 +39,30 @@ impl Parsed {
                 known: listed(&self.entry_points()),
             });
         }
-        let is_compact = self.origin.is_none() && is_all_reached(&self.module);
+        // Then it has this entry point alone and no overrides, so that nothing in it changes.
+        let whole = self.info.as_ref().filter(|_| is_all_reached(&self.module));
+        let (module, info) = if let Some(info) = whole {
+            self.constants(&self.module, overrides)?;
+            (self.module.clone(), info.clone())
+        } else {
+            self.compacted(name, overrides)?
+        };
+        let structure = structure::analyse(&module, &info, &self.text);
+        let (text, findings) = (Arc::clone(&self.text), Findings::default());
+        Ok(Program { text, module, info, structure, findings })
+    }
+
+    /// The module of one entry point with values for its overrides, and naga's analysis of it.
+    fn compacted(
+        &self,
+        name: &str,
+        overrides: &Overrides,
+    ) -> Result<(Module, ModuleInfo), ProgramError> {
+        let file = self.text.file();
         let mut module = self.module.clone();
         module.entry_points.retain(|e| e.stage == ShaderStage::Compute && e.name == name);
         let module = guard(file, "resolved overrides of", || {
-            if !is_compact {
-                naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
-            }
+            naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
             let info = validate(&module, &self.text)?;
             let constants = self.constants(&module, overrides)?;
             naga::back::pipeline_constants::process_overrides(&module, &info, None, &constants)
@@ -55,8 +73,7 @@ impl Parsed {
                 })
         })??;
         let info = validate(&module, &self.text)?;
-        let structure = structure::analyse(&module, &info, &self.text);
-        Ok(Program { text: Arc::clone(&self.text), module, info, structure })
+        Ok((module, info))
     }
 
     /// The values by the keys that naga looks for, of the overrides that are left in `module`.
@@ -230,6 +247,11 @@ fn f(p: ptr<function, u32>) -> U { return U(g(*p)); }
         let mut compacted = parsed.module.clone();
         naga::compact::compact(&mut compacted, naga::compact::KeepUnused::No);
         assert_eq!(format!("{compacted:?}"), format!("{:?}", parsed.module));
+        // What is not worked out again is the same.
+        let program = parsed.resolve("main", &Overrides::new()).unwrap();
+        let (module, info) = parsed.compacted("main", &Overrides::new()).unwrap();
+        assert_eq!(format!("{:?}", program.module()), format!("{module:?}"));
+        assert_eq!(format!("{:?}", program.info()), format!("{info:?}"));
     }
 
     #[test]

@@ -195,7 +195,7 @@ fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed
     judge(&parsed, &text, &module, &shown)?;
     let specials = specials.iter().map(|special| overridable(special, &text)).collect();
     let origin = Origin { file: file.to_owned(), spirv: spirv.clone(), specials };
-    Ok(Parsed { text, module: parsed, origin: Some(Arc::new(origin)) })
+    Ok(Parsed { text, module: parsed, info: None, origin: Some(Arc::new(origin)) })
 }
 
 /// How a specialisation constant is shown, and what it takes.
