@@ -23,7 +23,7 @@ use crate::support::program;
 /// Every check as a trial.
 #[expect(clippy::too_many_lines, reason = "a list of trials")]
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 75] = [
+    let checks: [(&str, fn()); 76] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
