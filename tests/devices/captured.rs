@@ -193,6 +193,53 @@ pub(super) fn unread(driver: &Driver) {
     assert!(told.contains(lacking), "{stderr}");
 }
 
+/// What a profile says of a dispatch on a simulator of 32 lanes.
+struct Figures {
+    efficiency: f64,
+    operations: u64,
+    /// Whether ordering by trip count is advised.
+    is_ordered: bool,
+}
+
+fn figures(folder: &TempDir, what: &str, out: &str) -> Figures {
+    let arguments = ["profile", what, "--no-timing", "--device", "sim:32", "--out", out];
+    let (code, stdout, stderr) = program::parts(&program::run(folder, &[], &arguments));
+    assert_eq!(code, 0, "{what}: {stderr}");
+    let run = lanescope::store::load(&folder.path().join(out).join("result.json")).unwrap();
+    assert_eq!(run.measurements.len(), 1, "{what}");
+    let measurement = &run.measurements[0];
+    let blocks = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+    Figures {
+        efficiency: measurement.efficiency_ratio.unwrap().0,
+        operations: blocks.map(|block| block.operations * block.executions.0).sum(),
+        is_ordered: stdout.contains("order_by_trip_count saves "),
+    }
+}
+
+/// Made-up data say of the second pass what no frame of the program says: that hardly a lane is idle, that it works
+/// several times as long, and that no order of its invocations helps. The frames differ too.
+pub(super) fn unlike_made_up(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    checksum(driver, folder.path(), Some("label=march frame=0,50"));
+    let [first, last] = ["frame_00000/dispatch_000001_march", "frame_00050/dispatch_000101_march"]
+        .map(|dispatch| format!("captures/{dispatch}"));
+    let shader = folder.path().join(&first).join("shader.wgsl");
+    std::fs::copy(shader, folder.path().join("march.wgsl")).unwrap();
+    let made_up = figures(&folder, "march.wgsl", "made_up");
+    let [first, last] =
+        [(&first, "first"), (&last, "last")].map(|(what, out)| figures(&folder, what, out));
+    for frame in [&first, &last] {
+        let (found, wrong) = (frame.efficiency, made_up.efficiency);
+        assert!(wrong - found > 0.1, "{found}, of made-up data {wrong}");
+        let (found, wrong) = (frame.operations, made_up.operations);
+        assert!(wrong > 2 * found, "{found}, of made-up data {wrong}");
+        assert!(frame.is_ordered && !made_up.is_ordered);
+    }
+    let [earlier, later] = [&first, &last].map(|frame| (frame.efficiency, frame.operations));
+    assert!(later.0 - earlier.0 > 0.05, "{earlier:?}, {later:?}");
+    assert!(later.1 > 2 * earlier.1, "{earlier:?}, {later:?}");
+}
+
 /// What RenderDoc's tests need, by its name in `LANESCOPE_REQUIRE`.
 const RENDERDOC: &str = "renderdoc";
 
