@@ -13,8 +13,7 @@ use anyhow::Context;
 use lanescope::claims::{Claim, FactTable, Record, Verdict, judge_all, ledger};
 use lanescope::{present, store};
 
-use crate::generated::{Arguments, write};
-use crate::root;
+use crate::{Generated, root, write_generated};
 
 /// The pages of verdicts and of checklists.
 const FILES: [&str; 2] = ["docs/findings/claims.md", "docs/findings/checklist.md"];
@@ -69,10 +68,10 @@ const SYSTEMS: [(&str, &str); 5] = [
 ];
 
 /// Writes the pages of findings on claims.
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(arguments: &Generated) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for (file, text) in FILES.into_iter().zip(texts(&root())?) {
-        let made = write(file, &text, arguments)?;
+        let made = write_generated(file, &text, arguments)?;
         if made != ExitCode::SUCCESS {
             code = made;
         }

@@ -14,8 +14,7 @@ use anyhow::{Context, ensure};
 use lanescope::record::{DeviceKind, Run};
 use serde::Serialize;
 
-use crate::generated::{Arguments, write};
-use crate::root;
+use crate::{Generated, root, write_generated};
 
 /// The index.
 const FILE: &str = "results/index.toml";
@@ -58,8 +57,8 @@ struct Index {
 }
 
 /// Writes the index of the committed records.
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    write(FILE, &text(&root())?, arguments)
+pub(crate) fn run(arguments: &Generated) -> anyhow::Result<ExitCode> {
+    write_generated(FILE, &text(&root())?, arguments)
 }
 
 /// The text of the index of a checkout.

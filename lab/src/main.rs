@@ -7,12 +7,12 @@ mod agreement;
 mod answers;
 mod embed_ptx;
 mod findings;
-mod generated;
 mod growth;
 mod hostile;
 mod index;
 mod overhead;
 mod pages;
+mod passes;
 mod paste;
 mod peers;
 mod schema;
@@ -41,23 +41,25 @@ enum Task {
     /// Compiles the PTX that lanescope brings, where it is stale.
     EmbedPtx(embed_ptx::Arguments),
     /// Writes the page of findings: a verdict for each claim.
-    Findings(generated::Arguments),
+    Findings(Generated),
     /// What large inputs cost, in doublings.
     Growth(growth::Arguments),
     /// Runs the program on hostile inputs.
     Hostile(hostile::Arguments),
     /// Writes the index of the committed records.
-    Index(generated::Arguments),
+    Index(Generated),
     /// What counting costs on a device.
     Overhead(overhead::Arguments),
     /// Writes the pages of `docs` that are made of templates.
     Pages(pages::Arguments),
+    /// Compute passes with and without the capturer, beside each other.
+    Passes(passes::Arguments),
     /// Makes the page on which one pastes a shader.
     Paste(paste::Arguments),
     /// Times the library's algorithms beside their peers.
     Peers(peers::Arguments),
     /// Writes the JSON Schema of the record.
-    Schema(generated::Arguments),
+    Schema(Generated),
     /// Builds the documentation as one static site.
     Site(site::Arguments),
     /// Random sorts and compactions on a device.
@@ -90,6 +92,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Index(arguments) => index::run(&arguments),
         Task::Overhead(arguments) => overhead::run(&arguments),
         Task::Pages(arguments) => pages::run(&arguments),
+        Task::Passes(arguments) => passes::run(&arguments),
         Task::Paste(arguments) => paste::run(&arguments),
         Task::Peers(arguments) => peers::run(&arguments),
         Task::Schema(arguments) => schema::run(&arguments),
@@ -106,4 +109,29 @@ fn main() -> anyhow::Result<ExitCode> {
 /// The folder of the checkout.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Options of what makes a file of the checkout from others.
+#[derive(Debug, clap::Args)]
+struct Generated {
+    /// Write nothing; exit code 1 where the file would change.
+    #[arg(long)]
+    check: bool,
+}
+
+/// Writes a file of the checkout, or says whether it has this text already.
+#[expect(clippy::disallowed_methods, reason = "writes a file of the checkout")]
+#[expect(clippy::print_stdout, reason = "a program for the terminal")]
+fn write_generated(file: &str, text: &str, arguments: &Generated) -> anyhow::Result<ExitCode> {
+    let path = root().join(file);
+    if std::fs::read_to_string(&path).is_ok_and(|written| written == text) {
+        println!("{file} is current");
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("{file}: {}", if arguments.check { "stale" } else { "written" });
+    if arguments.check {
+        return Ok(ExitCode::FAILURE);
+    }
+    std::fs::write(&path, text)?;
+    Ok(ExitCode::SUCCESS)
 }

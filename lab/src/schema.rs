@@ -16,8 +16,7 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use syn::{Attribute, Expr, Field, Fields, GenericArgument, Item, Lit, PathArguments, Type};
 
-use crate::generated::{Arguments, write};
-use crate::root;
+use crate::{Generated, root, write_generated};
 
 /// The schema.
 const FILE: &str = "docs/record.schema.json";
@@ -55,8 +54,8 @@ const PARAMETERS: [(&str, &str); 2] = [("D", "Dispatch"), ("B", "Counts")];
 const BY_HAND: [(&str, &str); 2] = [("Tag", "string"), ("Width", "integer")];
 
 /// Writes the JSON Schema of the record.
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    write(FILE, &text(&root())?, arguments)
+pub(crate) fn run(arguments: &Generated) -> anyhow::Result<ExitCode> {
+    write_generated(FILE, &text(&root())?, arguments)
 }
 
 /// The schema's text.

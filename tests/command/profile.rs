@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lanescope::record::{Flag, Measurement, Run, Status, Tag, Trust, Value};
+use lanescope::record::{Cost, Flag, Measurement, Run, Status, Tag, Trust, Value};
 use tempfile::TempDir;
 
 use super::refused_in;
@@ -539,6 +539,52 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let (code, run, stderr) = sim_32(&folder, &["race.wgsl", "--strict"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(run.measurements[0].flags.is_empty(), "{stderr}");
+}
+
+/// What reads of texels cost is in the record by line, of a model in which texels lie in tiles, and on the page under
+/// that model's name: four bytes each, 4 × 2 texels are a sector and 8 × 4 a cache line.
+pub(super) fn texel_lines() {
+    let shader = "@group(0) @binding(0) var picture: texture_2d<u32>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let row = textureLoad(picture, vec2(id.x, 0u), 0).x;
+    let column = textureLoad(picture, vec2(0u, id.x), 0).x;
+    let apart = textureLoad(picture, id.xx * vec2(4u, 2u), 0).x;
+    let block = textureLoad(picture, vec2(id.x % 8u, id.x / 8u), 0).x;
+    sums[id.x] = row + column + apart + block;
+}
+";
+    let launch = "[[textures]]\nname = \"picture\"\nformat = \"r32uint\"\nsize = [128, 64]\n\
+                  [[buffers]]\nname = \"sums\"\nelements = 32\n\
+                  [[dispatches]]\nentry_point = \"main\"\nworkgroups = [1, 1, 1]\n";
+    let folder = with(&[("texels.wgsl", shader), ("texels.toml", launch)]);
+    let (code, run, stderr) = sim_32(&folder, &["texels.wgsl", "--launch", "texels.toml"]);
+    assert_eq!(code, 0, "{stderr}");
+    let memory = run.measurements[0].memory.as_ref().unwrap();
+    let read: Vec<(u32, u64, Cost, Cost)> = memory.dispatches[0]
+        .accesses
+        .iter()
+        .filter(|access| access.buffer.as_deref() == Some("picture"))
+        .map(|a| (a.line, a.lanes, a.sectors.unwrap(), a.cache_lines.unwrap()))
+        .collect();
+    let line = |line, sectors, cache_lines| {
+        let cost = |taken, min| Cost { taken, min };
+        (line, 32, cost(sectors, 4), cost(cache_lines, 1))
+    };
+    assert_eq!(read, [line(4, 8, 4), line(5, 16, 8), line(6, 32, 16), line(7, 4, 1)]);
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    let (_, told) = page.split_once("Memory, in a model of no particular machine").unwrap();
+    for (line, costs) in
+        [(4, ["2.000×", "4.000×"]), (5, ["4.000×", "8.000×"]), (6, ["8.000×", "16.00×"])]
+    {
+        let row = format!("<td class=\"n\"><a href=\"#L{line}\">{line}</a></td>");
+        let (_, row) = told.split_once(&row).unwrap_or_else(|| panic!("no line {line}"));
+        let (row, _) = row.split_once("</tr>").unwrap();
+        assert!(row.contains("picture"), "{row}");
+        for cost in costs {
+            assert!(row.contains(cost), "{line}: {row}");
+        }
+    }
 }
 
 /// `--fail-on` says that what it judges is of made-up data.

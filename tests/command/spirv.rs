@@ -21,12 +21,50 @@ const GLSL: &str = include_str!(concat!(fixtures!(), "trips.comp"));
 const INCLUDED: &str = include_str!(concat!(fixtures!(), "common.glsl"));
 /// With lines and the text.
 const WITH_TEXT: &[u8] = include_bytes!(concat!(fixtures!(), "trips.g.spv"));
-/// With lines, without the text.
-const WITH_LINES: &[u8] = include_bytes!(concat!(fixtures!(), "trips.gv.spv"));
-/// Without anything about the source.
-const BARE: &[u8] = include_bytes!(concat!(fixtures!(), "trips.spv"));
+/// With lines in the newer way, and the text.
+const WITH_BOTH: &[u8] = include_bytes!(concat!(fixtures!(), "trips.gvs.spv"));
 /// With specialisation constants.
 const CONSTANTS: &[u8] = include_bytes!(concat!(fixtures!(), "rewritten.g.spv"));
+
+/// A module of whose instructions, each with its number in front, some are changed or left out.
+fn changed(spirv: &[u8], keep: impl Fn(u32, &mut Vec<u32>) -> bool) -> Vec<u8> {
+    let words: Vec<u32> =
+        spirv.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    let (header, mut rest) = words.split_at(5);
+    let mut made = header.to_vec();
+    while let Some(first) = rest.first() {
+        let (instruction, after) = rest.split_at((first >> 16) as usize);
+        let mut operands = instruction[1..].to_vec();
+        if keep(first & 0xffff, &mut operands) {
+            let count = u32::try_from(operands.len() + 1).unwrap();
+            made.push(count << 16 | first & 0xffff);
+            made.extend(operands);
+        }
+        rest = after;
+    }
+    made.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// With lines, without the text.
+fn with_lines() -> Vec<u8> {
+    const EXT_INST: u32 = 12;
+    const DEBUG_SOURCE: u32 = 35;
+    changed(WITH_BOTH, |op, operands| {
+        // A type, a result, the set, the instruction and the file; then the text.
+        if op == EXT_INST && operands.get(3) == Some(&DEBUG_SOURCE) {
+            assert_eq!(operands.len(), 6);
+            operands.truncate(5);
+        }
+        true
+    })
+}
+
+/// Without anything about the source.
+fn bare() -> Vec<u8> {
+    // OpSource, OpString, OpLine, OpNoLine.
+    const ABOUT: [u32; 4] = [3, 7, 8, 317];
+    changed(WITH_TEXT, |op, _| !ABOUT.contains(&op))
+}
 
 /// Profiles a module that lies in a folder.
 fn profile(folder: &TempDir, spirv: &[u8], more: &[&str]) -> Run {
@@ -54,14 +92,14 @@ pub(super) fn source() {
     let folder = TempDir::new().unwrap();
     let (embedded, counts) = shown(&profile(&folder, WITH_TEXT, &[]));
     assert!(embedded.starts_with(GLSL) && embedded.ends_with(INCLUDED), "{embedded}");
-    let (bare, bare_counts) = shown(&profile(&folder, BARE, &[]));
+    let (bare, bare_counts) = shown(&profile(&folder, &bare(), &[]));
     assert!(bare.contains("loop {") && !bare.contains("#version"), "{bare}");
-    let (missing, missing_counts) = shown(&profile(&folder, WITH_LINES, &[]));
+    let (missing, missing_counts) = shown(&profile(&folder, &with_lines(), &[]));
     assert!(missing.contains("loop {") && !missing.contains("#version"), "{missing}");
     let write = |name: &str, text: &str| program::write(&folder.path().join(name), text);
     write("trips.comp", GLSL);
     write("common.glsl", INCLUDED);
-    let (beside, beside_counts) = shown(&profile(&folder, WITH_LINES, &[]));
+    let (beside, beside_counts) = shown(&profile(&folder, &with_lines(), &[]));
     assert_eq!(beside, embedded);
     assert_eq!([&bare_counts, &missing_counts, &beside_counts], [&counts; 3]);
 }
@@ -70,7 +108,7 @@ pub(super) fn source() {
 pub(super) fn watched() {
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: &[u8]| program::write(&folder.path().join(name), text);
-    write("trips.spv", WITH_LINES);
+    write("trips.spv", &with_lines());
     write("trips.comp", GLSL.as_bytes());
     write("common.glsl", INCLUDED.as_bytes());
     let profile = ["profile", "trips.spv", "--n", "1024", "--device", "sim:32"];
@@ -88,7 +126,7 @@ pub(super) fn links() {
     program::write(&secret.path().join("secret"), "not for a page\n".repeat(40));
     std::os::unix::fs::symlink(secret.path().join("secret"), folder.path().join("trips.comp"))
         .unwrap();
-    let (text, _) = shown(&profile(&folder, WITH_LINES, &[]));
+    let (text, _) = shown(&profile(&folder, &with_lines(), &[]));
     assert!(!text.contains("not for a page"), "{text}");
 }
 

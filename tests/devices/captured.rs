@@ -21,16 +21,21 @@ fn example() -> std::path::PathBuf {
 /// Invocations of a row of a workgroup of the example's `paint`.
 const PAINT_ROW: u32 = 8;
 
-/// What the example says it computed.
+/// What the example says it computed, where its environment asks for a capture.
 fn checksum(driver: &Driver, folder: &Path, asked: Option<&str>) -> String {
+    computed(driver, folder, asked, &[])
+}
+
+/// What the example says it computed, with these words on its command line.
+fn computed(driver: &Driver, folder: &Path, asked: Option<&str>, words: &[&str]) -> String {
     let mut command = Command::new(example());
     command.current_dir(folder).envs(driver.environment()).env_remove("LANESCOPE_CAPTURE");
     if let Some(asked) = asked {
         command.env("LANESCOPE_CAPTURE", asked);
     }
-    let output = command.output().unwrap();
+    let output = command.args(words).output().unwrap();
     let (code, stdout, stderr) = program::parts(&output);
-    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(code, 0, "{words:?}: {stderr}");
     stdout
 }
 
@@ -117,6 +122,122 @@ pub(super) fn asked(driver: &Driver) {
         assert!(line.ends_with(" bytes are over what is left"), "{told}");
     }
     assert_eq!(told.lines().count(), 2, "{told}");
+}
+
+/// A program that asks by a call gets what the environment's words get it: the same files, byte for byte.
+pub(super) fn by_call(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let place = folder.path();
+    let plain = checksum(driver, place, Some("frame=50"));
+    assert_eq!(plain, computed(driver, place, None, &["capture=frame=50 folder=asked"]));
+    let [by_words, by_call] = ["captures/frame_00050", "asked/frame_00050"].map(|f| place.join(f));
+    let dispatches = folders(&by_words);
+    assert_eq!((dispatches.len(), folders(&by_call)), (2, dispatches.clone()));
+    for dispatch in &dispatches {
+        let [by_words, by_call] = [&by_words, &by_call].map(|frame| frame.join(dispatch));
+        let files = folders(&by_words);
+        assert!(files.contains(&"launch.toml".to_owned()), "{files:?}");
+        assert_eq!(files, folders(&by_call), "{dispatch}");
+        for file in &files {
+            let read = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
+            assert!(read(&by_words) == read(&by_call), "{dispatch}: {file}");
+        }
+    }
+}
+
+/// A shader that a program hands over as SPIR-V is captured as that, and leaves what the program's own dispatch left.
+pub(super) fn spirv(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let plain = checksum(driver, folder.path(), None);
+    let asked = Some("label=march nth=50");
+    assert_eq!(plain, computed(driver, folder.path(), asked, &["spirv"]));
+    let march = folder.path().join("captures/frame_00050/dispatch_000101_march");
+    let files = folders(&march);
+    assert!(files.contains(&"shader.spv".to_owned()), "{files:?}");
+    assert!(!files.contains(&"shader.wgsl".to_owned()), "{files:?}");
+    let (simulator, device) = (format!("sim:{}", driver.width), driver.device());
+    let arguments =
+        ["profile", "captures", "--no-timing", "--device", &simulator, "--device", &device];
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!((code, run.measurements.len()), (0, 2), "{stderr}");
+    for measurement in &run.measurements {
+        let name = &measurement.device;
+        assert_eq!(measurement.output, Output::Verified, "{name}: {:?}", measurement.error);
+    }
+}
+
+/// What cannot be read is named in the folder, and nothing is made up for it: a folder that lacks what the shader
+/// takes is refused by the binding's name.
+pub(super) fn unread(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let plain = checksum(driver, folder.path(), None);
+    let asked = Some("label=march nth=3");
+    assert_eq!(plain, computed(driver, folder.path(), asked, &["early"]));
+    let march = "captures/frame_00003/dispatch_000007_march";
+    let launch = std::fs::read_to_string(folder.path().join(march).join("launch.toml")).unwrap();
+    let halves = [0, 1].map(|binding| {
+        format!(
+            "\"the buffer at @group(2) @binding({binding}), which was made before the capture began\""
+        )
+    });
+    let missing = format!("\nmissing = [{}]\n", halves.join(", "));
+    assert!(launch.contains(&missing), "{launch}");
+    assert!(!launch.contains("group = 2"), "{launch}");
+    let simulator = format!("sim:{}", driver.width);
+    let arguments = ["profile", march, "--no-timing", "--device", &simulator];
+    let (code, _, stderr) =
+        program::parts(&program::run(&folder, &driver.environment(), &arguments));
+    assert_eq!(code, 2, "{stderr}");
+    let told = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lacking = "holds nothing for `even` at @group(2) @binding(0); not read: the buffer at @group(2) @binding(0)";
+    assert!(told.contains(lacking), "{stderr}");
+}
+
+/// What a profile says of a dispatch on a simulator of 32 lanes.
+struct Figures {
+    efficiency: f64,
+    operations: u64,
+    /// Whether ordering by trip count is advised.
+    is_ordered: bool,
+}
+
+fn figures(folder: &TempDir, what: &str, out: &str) -> Figures {
+    let arguments = ["profile", what, "--no-timing", "--device", "sim:32", "--out", out];
+    let (code, stdout, stderr) = program::parts(&program::run(folder, &[], &arguments));
+    assert_eq!(code, 0, "{what}: {stderr}");
+    let run = lanescope::store::load(&folder.path().join(out).join("result.json")).unwrap();
+    assert_eq!(run.measurements.len(), 1, "{what}");
+    let measurement = &run.measurements[0];
+    let blocks = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+    Figures {
+        efficiency: measurement.efficiency_ratio.unwrap().0,
+        operations: blocks.map(|block| block.operations * block.executions.0).sum(),
+        is_ordered: stdout.contains("order_by_trip_count saves "),
+    }
+}
+
+/// Made-up data say of the second pass what no frame of the program says: that hardly a lane is idle, that it works
+/// several times as long, and that no order of its invocations helps. The frames differ too.
+pub(super) fn unlike_made_up(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    checksum(driver, folder.path(), Some("label=march frame=0,50"));
+    let [first, last] = ["frame_00000/dispatch_000001_march", "frame_00050/dispatch_000101_march"]
+        .map(|dispatch| format!("captures/{dispatch}"));
+    let shader = folder.path().join(&first).join("shader.wgsl");
+    std::fs::copy(shader, folder.path().join("march.wgsl")).unwrap();
+    let made_up = figures(&folder, "march.wgsl", "made_up");
+    let [first, last] =
+        [(&first, "first"), (&last, "last")].map(|(what, out)| figures(&folder, what, out));
+    for frame in [&first, &last] {
+        let (found, wrong) = (frame.efficiency, made_up.efficiency);
+        assert!(wrong - found > 0.1, "{found}, of made-up data {wrong}");
+        let (found, wrong) = (frame.operations, made_up.operations);
+        assert!(wrong > 2 * found, "{found}, of made-up data {wrong}");
+        assert!(frame.is_ordered && !made_up.is_ordered);
+    }
+    let [earlier, later] = [&first, &last].map(|frame| (frame.efficiency, frame.operations));
+    assert!(later.0 - earlier.0 > 0.05, "{earlier:?}, {later:?}");
+    assert!(later.1 > 2 * earlier.1, "{earlier:?}, {later:?}");
 }
 
 /// What RenderDoc's tests need, by its name in `LANESCOPE_REQUIRE`.

@@ -22,7 +22,7 @@ use crate::support::drivers::{Check, Driver};
 use crate::support::{model, program};
 
 /// Every check.
-pub(crate) const CHECKS: [Check; 36] = [
+pub(crate) const CHECKS: [Check; 40] = [
     Check::new("counts_equal_the_model_and_the_simulator", counts),
     Check::new("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     Check::new("formulas_of_grain_hold", crate::grain::on_driver),
@@ -59,6 +59,10 @@ pub(crate) const CHECKS: [Check; 36] = [
     Check::new("texels_of_every_format_are_the_simulators", crate::textures::formats_agree).wgpu(),
     Check::new("a_captured_dispatch_is_what_the_program_ran", captured::reproduced).wgpu(),
     Check::new("a_capture_holds_what_was_asked_for", captured::asked).wgpu(),
+    Check::new("made_up_data_say_what_no_frame_says", captured::unlike_made_up).long().wgpu(),
+    Check::new("a_program_asks_for_a_capture_by_a_call", captured::by_call).wgpu(),
+    Check::new("a_shader_in_spirv_is_captured_in_a_program", captured::spirv).wgpu(),
+    Check::new("what_a_capture_cannot_read_is_named", captured::unread).wgpu(),
     Check::new("filtered_reads_are_the_simulators", crate::textures::random_reads_agree).wgpu(),
     Check::new("partitions_are_stable_and_right", crate::sorting::partitions).long().wgpu(),
     Check::new("sorts_are_stable_and_right", crate::sorting::sorts).long().wgpu(),

@@ -394,7 +394,8 @@ fn cut_off_loops(driver: &Driver) {
     let main = "@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {";
     let folder = TempDir::new().unwrap();
     let shader = folder.path().join("s.wgsl");
-    is_flagged(driver, "256", "break if", &input("loop-break-if.wgsl"), 4);
+    program::write(&shader, super::BREAK_IF);
+    is_flagged(driver, "256", "break if", &shader, 4);
     program::write(&shader, format!("{WRITTEN}\n{CALLED}\n{main} o[id.x] = f(200000u); }}\n"));
     is_flagged(driver, "256", "return in a function", &shader, 2);
     // lavapipe has 4, 8 or 16 lanes by the bits of the processor's vectors.

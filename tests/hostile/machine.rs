@@ -253,8 +253,8 @@ fn widths(driver: &Driver) {
     let mut dispatches = run.measurements.iter().flat_map(|m| &m.dispatches);
     assert!(dispatches.all(|dispatch| dispatch.blocks.is_empty()));
     let folder = TempDir::new().unwrap();
-    let shader = super::input("loop-break-if.wgsl");
-    let arguments = ["profile", shader.to_str().unwrap(), "--n", "64", "--out", "o"];
+    program::write(&folder.path().join("s.wgsl"), super::BREAK_IF);
+    let arguments = ["profile", "s.wgsl", "--n", "64", "--out", "o"];
     let ended = super::run(&folder, &with("0"), &[&arguments[..], &["-d", "wgpu:0"]].concat(), 40);
     ended.sound("estimates");
     let run = record(&folder);

@@ -151,6 +151,18 @@ fn corpus() -> Vec<String> {
     files.map(|file| std::fs::read_to_string(file).unwrap()).collect()
 }
 
+/// A loop that turns longer than some drivers go on.
+const BREAK_IF: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  var i = 0u;
+  loop {
+    i += 1u;
+    continuing { break if i >= 200000u; }
+  }
+  o[id.x] = i;
+}
+";
+
 /// A file of `inputs`.
 fn input(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/inputs").join(name)

@@ -1,7 +1,7 @@
 //! A program of two passes, in which a picture decides how long the second works.
 //!
-//! Input: the number of frames, 51 where none is given, and which of them is marked for RenderDoc. Output: a checksum
-//! of what it computed.
+//! Input: the number of frames, 51 where none is given, and which of them is marked for RenderDoc; words that say what
+//! else is tried. Output: a checksum of what it computed.
 //!
 //! ```text
 //! cargo run --release -p lanescope-capture --example two_passes
@@ -9,12 +9,19 @@
 //! lanescope profile captures/frame_00050
 //! ```
 //!
+//! | word | what is tried |
+//! |---|---|
+//! | `capture=WORDS` | the program asks for a capture itself, by a call in place of the environment |
+//! | `spirv` | the second pass is handed over as SPIR-V, which the package's feature `spirv` captures |
+//! | `early` | a buffer of the second pass is made before the device is wrapped: it cannot be read |
+//!
 //! `paint` draws spots that grow from frame to frame into a texture; `march` reads it and turns as often as a
 //! pixel is bright. Each frame is recorded on a thread of its own, and submitted by the first. Lines that a program
 //! needs for being captured are marked with `capture:`.
 
 use std::error::Error;
 
+use lanescope_capture::CaptureRequest;
 use wgpu::util::{BufferInitDescriptor, DeviceExt};
 use wgpu30 as wgpu;
 
@@ -80,15 +87,44 @@ const END: &str = "capture-marker,end_capture";
 const STRIDE: u32 = 256;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let frames = std::env::args().nth(1).map_or(Ok(51), |text| text.parse())?;
-    let marked = std::env::args().nth(2).map(|text| text.parse()).transpose()?;
-    let sum = pollster::block_on(run(frames, marked))?;
+    let sum = pollster::block_on(run(&Options::read(std::env::args().skip(1))?))?;
     // The only line of output: the same whether a capture was asked for or not.
     #[expect(clippy::print_stdout, reason = "an example says what it computed")]
     {
         println!("{sum:016x}");
     }
     Ok(())
+}
+
+/// What the command line says.
+struct Options {
+    frames: u32,
+    /// The frame that is marked for RenderDoc.
+    marked: Option<u32>,
+    /// What the program asks for itself.
+    request: Option<CaptureRequest>,
+    spirv: bool,
+    early: bool,
+}
+
+impl Options {
+    fn read(words: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
+        let mut options =
+            Self { frames: 51, marked: None, request: None, spirv: false, early: false };
+        let mut numbers = Vec::<u32>::new();
+        for word in words {
+            match (word.as_str(), word.strip_prefix("capture=")) {
+                ("spirv", _) => options.spirv = true,
+                ("early", _) => options.early = true,
+                (_, Some(asked)) => options.request = Some(CaptureRequest::parse(asked)?),
+                (number, None) => numbers.push(number.parse()?),
+            }
+        }
+        let mut numbers = numbers.into_iter();
+        options.frames = numbers.next().unwrap_or(options.frames);
+        options.marked = numbers.next();
+        Ok(options)
+    }
 }
 
 /// Pipelines and what they bind.
@@ -100,7 +136,7 @@ struct Passes {
     sums: wgpu::Buffer,
 }
 
-async fn run(frames: u32, marked: Option<u32>) -> Result<u64, Box<dyn Error>> {
+async fn run(options: &Options) -> Result<u64, Box<dyn Error>> {
     // With WGPU_DEBUG=1 labels and markers reach the driver.
     let from_environment = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
     let instance = wgpu::Instance::new(from_environment);
@@ -112,18 +148,23 @@ async fn run(frames: u32, marked: Option<u32>) -> Result<u64, Box<dyn Error>> {
         ..wgpu::DeviceDescriptor::default()
     };
     let (device, queue) = adapter.request_device(&descriptor).await?;
-    let (device, queue) = lanescope_capture::wrap(device, queue)?; // capture: the first line
-    let passes = Passes::new(&device, frames);
-    for frame in 0..frames {
+    let early = options.early.then(|| halves(&device));
+    let (device, queue) = match &options.request {
+        Some(request) => lanescope_capture::wrap_with(device, queue, request.clone()),
+        None => lanescope_capture::wrap(device, queue)?, // capture: the first line
+    };
+    let halves = early.unwrap_or_else(|| halves(&device));
+    let passes = Passes::new(&device, options, &halves)?;
+    for frame in 0..options.frames {
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        if marked == Some(frame) {
+        if options.marked == Some(frame) {
             encoder.insert_debug_marker(BEGIN);
         }
         // Commands may be recorded on any thread.
         std::thread::scope(|scope| {
             scope.spawn(|| passes.encode(&mut encoder, frame));
         });
-        if marked == Some(frame) {
+        if options.marked == Some(frame) {
             encoder.insert_debug_marker(END);
         }
         queue.submit([encoder.finish()]);
@@ -133,8 +174,12 @@ async fn run(frames: u32, marked: Option<u32>) -> Result<u64, Box<dyn Error>> {
 }
 
 impl Passes {
-    fn new(device: &wgpu::Device, frames: u32) -> Self {
-        let (frame, entry) = uniforms(device, frames);
+    fn new(
+        device: &wgpu::Device,
+        options: &Options,
+        halves: &wgpu::Buffer,
+    ) -> Result<Self, Box<dyn Error>> {
+        let (frame, entry) = uniforms(device, options.frames);
         let picture = device.create_texture(&wgpu::TextureDescriptor {
             label: Some("picture"),
             size: wgpu::Extent3d { width: SIZE, height: SIZE, depth_or_array_layers: 1 },
@@ -147,9 +192,7 @@ impl Passes {
         });
         let view = picture.create_view(&wgpu::TextureViewDescriptor::default());
         let sampler = device.create_sampler(&wgpu::SamplerDescriptor::default());
-        let words: Vec<u8> = (0..128_u32).flat_map(|word| (word * word).to_le_bytes()).collect();
-        // None of them can be copied from, which a capture sees to.
-        let halves = buffer(device, &words, wgpu::BufferUsages::STORAGE);
+        // Not made to be copied from, which a capture sees to.
         let grid = [SIZE * SIZE / 64, 1, 1].map(u32::to_le_bytes).concat();
         let grid = buffer(device, &grid, wgpu::BufferUsages::INDIRECT);
         let sums = buffer(
@@ -176,7 +219,7 @@ impl Passes {
         let texture = wgpu::BindingResource::TextureView(&view);
         let half = |offset| {
             wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: &halves,
+                buffer: halves,
                 offset,
                 size: wgpu::BufferSize::new(256),
             })
@@ -197,10 +240,13 @@ impl Passes {
         ];
         let mut made = layouts.iter().zip(resources).map(|(l, r)| group(device, l, r));
         let groups = std::array::from_fn(|_| made.next().unwrap_or_else(|| unreachable!()));
-        let paint = pipeline(device, "paint", PAINT, &layouts[..1], &[("spots", 12.0)]);
-        let march = pipeline(device, "march", MARCH, &layouts[1..], &[]);
+        let source = wgpu::ShaderSource::Wgsl(PAINT.into());
+        let paint = pipeline(device, "paint", source, &layouts[..1], 0, &[("spots", 12.0)]);
+        let source =
+            if options.spirv { to_spirv(MARCH)? } else { wgpu::ShaderSource::Wgsl(MARCH.into()) };
+        let march = pipeline(device, "march", source, &layouts[1..], 4, &[]);
         drop(made);
-        Self { paint, march, groups, grid, sums }
+        Ok(Self { paint, march, groups, grid, sums })
     }
 
     fn encode(&self, encoder: &mut wgpu::CommandEncoder, frame: u32) {
@@ -222,6 +268,12 @@ impl Passes {
 
 fn buffer(device: &wgpu::Device, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
     device.create_buffer_init(&BufferInitDescriptor { label: None, contents, usage })
+}
+
+/// A buffer of which the second pass binds both halves.
+fn halves(device: &wgpu::Device) -> wgpu::Buffer {
+    let words: Vec<u8> = (0..128_u32).flat_map(|word| (word * word).to_le_bytes()).collect();
+    buffer(device, &words, wgpu::BufferUsages::STORAGE)
 }
 
 /// A uniform for each frame, and how one is bound.
@@ -275,21 +327,37 @@ fn group(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
 }
 
+/// A shader as programs have it whose shaders are compiled beforehand.
+#[cfg(feature = "spirv")]
+fn to_spirv(text: &str) -> Result<wgpu::ShaderSource<'static>, Box<dyn Error>> {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let module = naga::front::wgsl::parse_str(text)?;
+    let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module)?;
+    let options = naga::back::spv::Options::default();
+    let words = naga::back::spv::write_vec(&module, &info, &options, None)?;
+    Ok(wgpu::ShaderSource::SpirV(words.into()))
+}
+
+#[cfg(not(feature = "spirv"))]
+fn to_spirv(_: &str) -> Result<wgpu::ShaderSource<'static>, Box<dyn Error>> {
+    Err("SPIR-V takes the package's feature `spirv`".into())
+}
+
 fn pipeline(
     device: &wgpu::Device,
     label: &str,
-    text: &str,
+    source: wgpu::ShaderSource<'_>,
     layouts: &[wgpu::BindGroupLayout],
+    immediate_size: u32,
     constants: &[(&str, f64)],
 ) -> wgpu::ComputePipeline {
-    let source = wgpu::ShaderSource::Wgsl(text.into());
     let module =
         device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source });
     let layouts: Vec<Option<&wgpu::BindGroupLayout>> = layouts.iter().map(Some).collect();
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: None,
         bind_group_layouts: &layouts,
-        immediate_size: if text.contains("var<immediate>") { 4 } else { 0 },
+        immediate_size,
     });
     device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(label),

@@ -160,6 +160,11 @@ fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed
     drop_small(&mut module, &small);
     check_widths(&module, &small, &shown)?;
     check(&module, &shown)?;
+    rewrite::untangle(&mut module).map_err(|place| {
+        let what =
+            "a loop that is left from within a switch, which naga takes for the switch's end";
+        shown.unread(place.or_else(|| first_place(&module)), what)
+    })?;
     let specials = constants::specials(&module, &types, &names);
     let values = constants::freeze(&mut module, &types, given).map_err(|error| match error {
         Unfit::Broken(wrong) => broken(file, wrong),

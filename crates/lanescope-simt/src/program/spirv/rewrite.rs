@@ -17,9 +17,11 @@
 //! | `OpGroupNonUniformBallotBitCount`, `…BitExtract`, `…InverseBallot`, `…FindLSB`, `…FindMSB` | operations on the four words of the ballot |
 //! | the built-in masks of lanes (`gl_SubgroupLtMask` and the like) | words made of the lane's number, once an entry point |
 //! | `Modf`, `ModfStruct` | the whole part, and what is left |
+//! | a switch of one case from within which a loop is left, as Slang writes it | nothing: the loop goes on where it ends |
 //! | variables of one type at one binding of a module with one entry point | the first of them |
 
 mod ballots;
+mod loops;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,6 +33,8 @@ use super::constants::{Value, work_out};
 use super::words::{
     Broken, FilePlace, Instruction, Instructions, Type, is_type, is_type_word, variable_words,
 };
+
+pub(super) use loops::untangle;
 
 /// An image that is not stored to, in `OpTypeImage`.
 const SAMPLED_IMAGE: u32 = 1;

@@ -12,14 +12,18 @@ use crate::program::{Overrides, Parsed, Program, ProgramError};
 
 const TRIPS: &str = include_str!("fixtures/trips.comp");
 const COMMON: &str = include_str!("fixtures/common.glsl");
-const MODULES: [&[u8]; 5] = [
+const MODULES: [&[u8]; 6] = [
     include_bytes!("fixtures/trips.g.spv"),
     include_bytes!("fixtures/trips.gvs.spv"),
-    include_bytes!("fixtures/trips.spv"),
-    include_bytes!("fixtures/rewritten.g.spv"),
     include_bytes!("fixtures/bytes.g.spv"),
+    include_bytes!("fixtures/rewritten.g.spv"),
+    include_bytes!("fixtures/skips.dxc.spv"),
+    include_bytes!("fixtures/skips.slang.spv"),
 ];
+const BYTES: &[u8] = MODULES[2];
 const REWRITTEN: &[u8] = MODULES[3];
+const DXC: &[u8] = MODULES[4];
+const SLANG: &[u8] = MODULES[5];
 
 fn parse(bytes: &[u8]) -> Result<Parsed, ProgramError> {
     Parsed::from_spirv("x.spv", &read_spirv("x.spv", bytes)?)
@@ -73,6 +77,36 @@ fn figures_stand_on_the_lines_of_the_source_and_of_what_it_includes() {
     }
 }
 
+/// HLSL by DXC, and the same text as Slang, each with lines by `DebugLine` and the text.
+#[test]
+fn figures_of_hlsl_and_of_slang_stand_on_their_lines() {
+    for (bytes, file) in [(DXC, "skips.hlsl"), (SLANG, "/tmp/slang/skips.hlsl")] {
+        let program = program(bytes, &[]).unwrap();
+        assert_eq!(program.text().file(), file);
+        let lines: BTreeSet<u32> =
+            program.blocks().iter().flat_map(|block| block.lines.keys().copied()).collect();
+        let computing = ["count = sums", "for (uint i", "if (i % 3", "sum * 3", "sums[id] = sum"];
+        // What names a value, jumps or ends computes nothing.
+        let expected = BTreeSet::from(computing.map(|part| line_of(&program, part)));
+        assert_eq!(lines, expected, "{file}");
+        let condition = line_of(&program, "if (i % 3");
+        let mut steps = program.flows().iter().flat_map(|flow| &flow.path);
+        assert!(steps.any(|step| step.line == condition), "{file}");
+    }
+}
+
+#[test]
+fn a_loop_that_is_left_from_within_a_switch_is_refused_with_its_line() {
+    // The switch has a second case, so that it cannot be taken away.
+    let two_cases = changed(SLANG, |module| {
+        let switch = module.list.iter_mut().find(|i| i.op == Op::Switch).unwrap();
+        let default = switch.word(1);
+        switch.words.extend([1, default]);
+    });
+    let what = "a loop that is left from within a switch";
+    assert_refused(&two_cases, SLANG, "for (uint i", what);
+}
+
 #[test]
 fn an_if_lies_on_the_line_of_its_condition() {
     let program = program(MODULES[0], &[]).unwrap();
@@ -86,7 +120,10 @@ fn an_if_lies_on_the_line_of_its_condition() {
 
 #[test]
 fn without_a_source_figures_stand_on_the_wgsl_that_naga_writes() {
-    let program = program(MODULES[2], &[]).unwrap();
+    let bare = changed(MODULES[0], |module| {
+        module.list.retain(|i| !matches!(i.op, Op::String | Op::Source | Op::Line | Op::NoLine));
+    });
+    let program = program(&bare, &[]).unwrap();
     let text = program.text().original();
     assert!(text.contains("loop {") && text.contains("if "), "{text}");
     let lines: Vec<&str> = text.lines().collect();
@@ -130,7 +167,7 @@ fn constants_take_values_and_decide_sizes() {
 
 #[test]
 fn what_naga_cannot_hold_is_named_with_its_line() {
-    let error = program(MODULES[4], &[]).unwrap_err().to_string();
+    let error = program(BYTES, &[]).unwrap_err().to_string();
     assert!(error.starts_with("bytes.comp:9: lanescope cannot take 8-bit numbers"), "{error}");
     let error = parse(b"\x03\x02\x23\x07").unwrap_err().to_string();
     assert!(error.contains("shorter than SPIR-V's header"), "{error}");

@@ -6,15 +6,21 @@ use crate::simulate::{Compiled, Memory};
 
 const REWRITTEN: &[u8] = include_bytes!("../../program/spirv/fixtures/rewritten.g.spv");
 
+/// One text by DXC as HLSL, and as Slang.
+const SKIPS: [&[u8]; 2] = [
+    include_bytes!("../../program/spirv/fixtures/skips.dxc.spv"),
+    include_bytes!("../../program/spirv/fixtures/skips.slang.spv"),
+];
+
 /// Words that the shader writes for each invocation.
 const WORDS: usize = 24;
 
 /// Structures that it copies.
 const PAIRS: [[u32; 2]; 2] = [[9, 2], [8, 3]];
 
-fn program(overrides: &[(&str, f64)]) -> Program {
+fn program(module: &[u8], overrides: &[(&str, f64)]) -> Program {
     let given: Overrides = overrides.iter().map(|(name, v)| ((*name).to_owned(), *v)).collect();
-    let parsed = Parsed::from_spirv("x.spv", &read_spirv("x.spv", REWRITTEN).unwrap());
+    let parsed = Parsed::from_spirv("x.spv", &read_spirv("x.spv", module).unwrap());
     parsed.unwrap().resolve("main", &given).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -62,18 +68,42 @@ fn expected(lane: u32, width: u32) -> [u32; WORDS] {
 fn what_is_rewritten_computes_the_same() {
     for width in [16, 32, 64, 128] {
         let given = [("FACTOR", 5.0), ("SHIFT", 1.0), ("DOUBLED", 1.0), ("7", f64::from(width))];
-        let program = program(&given);
+        let program = program(REWRITTEN, &given);
         let mut memory = Memory::new();
         memory.bind(0, 0, &vec![0; WORDS * 4 * width as usize]);
         let pairs: Vec<u8> = PAIRS.as_flattened().iter().flat_map(|w| w.to_le_bytes()).collect();
         memory.bind(0, 1, &pairs);
         let compiled = Compiled::new(&program).unwrap();
         compiled.run([1, 1, 1], &mut memory, &config(width)).unwrap();
-        let bytes = memory.bytes(0, 0).unwrap();
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
+        let words = written(&memory);
         for (lane, found) in (0..width).zip(words.chunks(WORDS)) {
             assert_eq!(found, expected(lane, width), "lane {lane} of {width}");
         }
+    }
+}
+
+/// The words that a shader left at its first binding.
+fn written(memory: &Memory) -> Vec<u32> {
+    let bytes = memory.bytes(0, 0).unwrap();
+    bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect()
+}
+
+/// A loop in which `continue` stands, which Slang writes as a switch of one case from within which the loop is left.
+#[test]
+fn loops_of_dxc_and_slang_end_where_their_text_says() {
+    let sum = |count: u32| {
+        let taken = (0..count).filter(|i| i % 3 != 1);
+        taken.fold(0_u32, |sum, i| sum.wrapping_mul(3).wrapping_add(i))
+    };
+    let counts: Vec<u32> = (0..64).map(|lane| lane * 7 % 20).collect();
+    let expected: Vec<u32> = counts.iter().map(|count| sum(*count)).collect();
+    for module in SKIPS {
+        let program = program(module, &[]);
+        let mut memory = Memory::new();
+        let bytes: Vec<u8> = counts.iter().flat_map(|count| count.to_le_bytes()).collect();
+        memory.bind(0, 0, &bytes);
+        let compiled = Compiled::new(&program).unwrap();
+        compiled.run([1, 1, 1], &mut memory, &config(32)).unwrap();
+        assert_eq!(written(&memory), expected);
     }
 }
