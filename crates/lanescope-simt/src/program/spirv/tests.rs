@@ -90,7 +90,8 @@ fn figures_of_hlsl_and_of_slang_stand_on_their_lines() {
         let expected = BTreeSet::from(computing.map(|part| line_of(&program, part)));
         assert_eq!(lines, expected, "{file}");
         let condition = line_of(&program, "if (i % 3");
-        let mut steps = program.flows().iter().flat_map(|flow| &flow.path);
+        let flows = program.flows();
+        let mut steps = flows.iter().flat_map(|flow| &flow.path);
         assert!(steps.any(|step| step.line == condition), "{file}");
     }
 }
