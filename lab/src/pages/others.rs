@@ -8,6 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use lanescope::program::{Overrides, Parsed};
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
@@ -16,6 +17,9 @@ use super::records::Records;
 
 /// A launch that Nsight Compute measured, by its names.
 type Counters = BTreeMap<String, f64>;
+
+/// Numbers by the most that differs in random programs.
+type ByClass = BTreeMap<&'static str, BTreeMap<&'static str, u64>>;
 
 /// Adds the functions to an environment.
 pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>) {
@@ -39,6 +43,11 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
     environment.add_function("differing", move |file: String, words: Vec<String>| {
         let text = read(&store.root.join("results/other/lab").join(&file))?;
         differing(&text, &words).map(|found| Made::from(Serde(found)))
+    });
+    let store = Arc::clone(records);
+    environment.add_function("shrunk", move |file: String, words: Vec<String>| {
+        let text = read(&store.root.join("results/other/lab").join(&file))?;
+        shrunk(&text, &words).map(|found| Made::from(Serde(found)))
     });
     let store = Arc::clone(records);
     environment.add_function("json", move |file: String| {
@@ -121,12 +130,8 @@ pub(super) fn programs(
 /// Of the programs that the runs that [`runs`] gives printed as different, how many differ in what: each is counted by the most
 /// that differs in it (`outputs`, `lanes`, executions that are `fewer` or `more`, or `unheard` where no answer came). With each
 /// number the seed of one that differs in the fewest places.
-pub(super) fn differing(
-    printed: &str,
-    words: &[String],
-) -> Result<BTreeMap<&'static str, BTreeMap<&'static str, u64>>, Error> {
+pub(super) fn differing(printed: &str, words: &[String]) -> Result<ByClass, Error> {
     let mut classes: BTreeMap<&'static str, (u64, (usize, u64))> = BTreeMap::new();
-    let goes_on = |line: &&str| line.starts_with("  block ") || line.starts_with("  buffer ");
     let mut lines = runs(printed, words)?.into_iter().flatten().peekable();
     while let Some(line) = lines.next() {
         let told = line.strip_prefix("seed ").and_then(|rest| rest.split_once(": "));
@@ -146,6 +151,43 @@ pub(super) fn differing(
         (class, BTreeMap::from([("programs", programs), ("seed", seed)]))
     });
     Ok(classes.collect())
+}
+
+/// Of the programs that the runs that [`runs`] gives shrank, by the most that differs in what is left, as [`differing`] calls
+/// it: how many there are (`programs`), and how many of them have each form of control flow, by its word in records.
+pub(super) fn shrunk(printed: &str, words: &[String]) -> Result<ByClass, Error> {
+    let mut classes = ByClass::new();
+    for run in runs(printed, words)? {
+        let head = run[0];
+        let mut lines = run.into_iter().skip_while(|line| !line.starts_with("shrunk: ")).peekable();
+        let first = lines.next().and_then(|line| line.strip_prefix("shrunk: "));
+        let first = first.ok_or_else(|| wrong(format!("{head}: nothing was shrunk")))?;
+        let mut differences = vec![first];
+        while let Some(other) = lines.next_if(goes_on) {
+            differences.push(other.trim_start());
+        }
+        let class = most_that_differs(&differences);
+        let class = class.ok_or_else(|| wrong(format!("what differs in `{first}`?")))?;
+        // Behind it stands the program, each line behind its number.
+        let numbered = |line: &str| -> Option<String> {
+            let (number, code) = line.trim_start().split_once("  ")?;
+            number.parse::<u32>().ok().map(|_| code.to_owned())
+        };
+        let text = lines.map_while(numbered).collect::<Vec<_>>().join("\n");
+        let parsed = Parsed::new("shrunk.wgsl", &text).map_err(wrong)?;
+        let program = parsed.resolve("main", &Overrides::new()).map_err(wrong)?;
+        let forms = program.constructs().into_iter().map(|construct| construct.name());
+        let counted = classes.entry(class).or_default();
+        for name in std::iter::once("programs").chain(forms) {
+            *counted.entry(name).or_default() += 1;
+        }
+    }
+    Ok(classes)
+}
+
+/// Whether a line tells what else differs in the program of the line before.
+fn goes_on(line: &&str) -> bool {
+    line.starts_with("  block ") || line.starts_with("  buffer ")
 }
 
 /// The most that differs in one program, as [`differing`] calls it; `None` if that cannot be read.
