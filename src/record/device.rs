@@ -376,7 +376,7 @@ pub struct TestedPart {
     /// Whether executions were those of maximal reconvergence.
     #[serde(alias = "issues_right")]
     pub executions_right: bool,
-    /// Whether lanes were right, which they are wherever lanes reconverge.
+    /// Whether lanes were right; only those behind a subgroup operation depend on where lanes reconverge.
     pub lanes_right: bool,
 }
 
@@ -396,7 +396,7 @@ pub struct ShaderTrust {
     /// The forms that the shader's reachable functions use: `branch`, `nested_branch`,
     /// `early_return`, `loop`, `nested_loop`, `branch_in_loop`, `work_before_break`, `continue`,
     /// `return_in_loop`, `break_if`, `call`, `loop_in_call`, `switch`, `switch_in_loop`,
-    /// `switch_shared_case`.
+    /// `switch_shared_case`, `subgroup_in_shared_case`.
     pub constructs: Vec<String>,
     /// Those of them whose part failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

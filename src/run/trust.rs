@@ -12,8 +12,10 @@
 //! operations tell it. They are not believed at all, and counts are estimated, where
 //!
 //! - the device has no subgroup operations;
-//! - a part for a form that the shader uses gave wrong *lanes*, which do not depend on where lanes
-//!   reconverge;
+//! - a part for a form that the shader uses gave wrong *lanes*. They depend on where lanes reconverge only
+//!   behind a subgroup operation, as in the part for `subgroup_in_shared_case`: where that fails, the
+//!   operations of such a case do not see its lanes together, and neither need those that would count
+//!   them. The shader's own operations give other values there, so that outputs may differ, too;
 //! - a part for one of the plain forms (`branch`, `nested_branch`, `early_return`, `loop`,
 //!   `nested_loop`, `branch_in_loop`, `call`, `loop_in_call`) failed in any way: every GPU that was
 //!   tried brings lanes together there, so that the operations themselves are the suspects.
@@ -100,7 +102,8 @@ fn plain(construct: Construct) -> bool {
         | Construct::BreakIf
         | Construct::Switch
         | Construct::SwitchInLoop
-        | Construct::SwitchSharedCase => false,
+        | Construct::SwitchSharedCase
+        | Construct::SubgroupInSharedCase => false,
     }
 }
 
@@ -148,6 +151,27 @@ mod tests {
         let shared = vec!["switch_shared_case".to_owned()];
         let judgement = judge(&[Branch, Switch, SwitchSharedCase]);
         assert_eq!(judgement, (Trust::Unknown, shared, Method::Executed));
+    }
+
+    #[test]
+    fn a_case_whose_lanes_exchange_apart_is_estimated_where_a_shader_has_one() {
+        use Construct::{SubgroupInSharedCase, Switch, SwitchSharedCase};
+        // As a driver that runs a case of two selectors twice: executions of each such case are wrong, and lanes
+        // where a subgroup operation decides them.
+        let failing = [Switch, SwitchSharedCase, SubgroupInSharedCase];
+        let device = gpu(&failing, &[SubgroupInSharedCase]);
+        let without = set(&[Switch, SwitchSharedCase]);
+        assert_eq!(method(&device, &without), Method::Executed);
+        let with = set(&failing);
+        assert_eq!(method(&device, &with), Method::Estimated);
+        let judged = assess(&device, &with).unwrap();
+        let names = ["switch", "switch_shared_case", "subgroup_in_shared_case"];
+        assert_eq!(
+            (judged.trust, judged.failed),
+            (Trust::Unknown, names.map(str::to_owned).to_vec())
+        );
+        let executions = gpu(&failing, &[]);
+        assert_eq!(method(&executions, &with), Method::Executed);
     }
 
     #[test]

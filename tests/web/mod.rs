@@ -219,7 +219,7 @@ fn agree(run: &Run, shown: &str) -> Result<(), String> {
     let width = device.subgroup_width_run.map(Width::lanes);
     hold(width == Some(LANES), &format!("it runs {width:?} lanes"), shown)?;
     hold(device.trust == Some(Trust::Observed), "the self-test did not pass", shown)?;
-    hold(device.self_test.len() == 15, "parts of the self-test are missing", shown)?;
+    hold(device.self_test.len() == 16, "parts of the self-test are missing", shown)?;
     hold(flag::has(&device.flags, &Tag::Unattested), "it is not marked as unattested", shown)?;
     let mut simulator = SimulatorRunner::new(Width::new(LANES).unwrap(), STEPS_MAX);
     let (mut blocks, mut verified, mut timed) = (0, 0, 0);
@@ -468,7 +468,7 @@ fn ending() -> Result<(), String> {
         let shown = browser.text("document.body.innerText")?;
         hold(shown.contains(sentence), &format!("after {after}"), &shown)?;
         let run = record(&mut browser)?;
-        hold(run.devices[0].self_test.len() == 15, "results are gone", &shown)?;
+        hold(run.devices[0].self_test.len() == 16, "results are gone", &shown)?;
         let smaller = run.measurements.iter().filter(|measurement| {
             measurement.parameters.get("n").is_some_and(|n| n.to_string() == "4096")
         });

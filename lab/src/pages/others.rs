@@ -8,6 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use lanescope::program::{Overrides, Parsed};
 use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
@@ -16,6 +17,9 @@ use super::records::Records;
 
 /// A launch that Nsight Compute measured, by its names.
 type Counters = BTreeMap<String, f64>;
+
+/// Numbers by the most that differs in random programs.
+type ByClass = BTreeMap<&'static str, BTreeMap<&'static str, u64>>;
 
 /// Adds the functions to an environment.
 pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>) {
@@ -36,9 +40,14 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
         programs(&text, &words).map(|found| Made::from(Serde(found)))
     });
     let store = Arc::clone(records);
-    environment.add_function("differing", move |file: String| {
+    environment.add_function("differing", move |file: String, words: Vec<String>| {
         let text = read(&store.root.join("results/other/lab").join(&file))?;
-        differing(&text).map(|found| Made::from(Serde(found)))
+        differing(&text, &words).map(|found| Made::from(Serde(found)))
+    });
+    let store = Arc::clone(records);
+    environment.add_function("shrunk", move |file: String, words: Vec<String>| {
+        let text = read(&store.root.join("results/other/lab").join(&file))?;
+        shrunk(&text, &words).map(|found| Made::from(Serde(found)))
     });
     let store = Arc::clone(records);
     environment.add_function("json", move |file: String| {
@@ -77,45 +86,53 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
     );
 }
 
-/// Of what `lab agreement` printed, the runs whose first two lines (commit, seeds and options; device and
-/// lanes) have all of `words`: how many random programs there were, and how many of them differ.
+/// Of what `lab agreement` printed, the lines of each run whose first two lines (commit, seeds and options; device
+/// and lanes) have all of `words`.
+fn runs<'text>(printed: &'text str, words: &[String]) -> Result<Vec<Vec<&'text str>>, Error> {
+    let mut all: Vec<Vec<&str>> = Vec::new();
+    for line in printed.lines() {
+        if line.starts_with("lanescope ") {
+            all.push(Vec::new());
+        }
+        if let Some(run) = all.last_mut() {
+            run.push(line);
+        }
+    }
+    all.retain(|run| {
+        let head = run[..run.len().min(2)].join(" ") + " ";
+        words.iter().all(|word| head.contains(word.as_str()))
+    });
+    if all.is_empty() {
+        return Err(wrong(format!("no run of random programs with {words:?}")));
+    }
+    Ok(all)
+}
+
+/// Of the runs that [`runs`] gives, how many random programs there were, and how many of them differ.
 pub(super) fn programs(
     printed: &str,
     words: &[String],
 ) -> Result<BTreeMap<&'static str, u32>, Error> {
-    let lines: Vec<&str> = printed.lines().collect();
-    let begins: Vec<usize> =
-        (0..lines.len()).filter(|at| lines[*at].starts_with("lanescope ")).collect();
-    let (mut programs, mut differ, mut runs) = (0, 0, 0);
-    for (nth, begin) in begins.iter().enumerate() {
-        let run = &lines[*begin..begins.get(nth + 1).copied().unwrap_or(lines.len())];
-        let head = run[..run.len().min(2)].join(" ") + " ";
-        if !words.iter().all(|word| head.contains(word.as_str())) {
-            continue;
-        }
+    let (mut programs, mut differ) = (0, 0);
+    for run in runs(printed, words)? {
         let last = run.iter().find_map(|line| {
             let (count, rest) = line.split_once(" programs in ")?;
             let (_, rest) = rest.split_once("), ")?;
             Some((count.parse::<u32>().ok()?, rest.split_once(" differ")?.0.parse::<u32>().ok()?))
         });
-        let (count, differing) = last.ok_or_else(|| wrong(format!("{head}: it did not end")))?;
-        (programs, differ, runs) = (programs + count, differ + differing, runs + 1);
-    }
-    if runs == 0 {
-        return Err(wrong(format!("no run of random programs with {words:?}")));
+        let (count, differing) =
+            last.ok_or_else(|| wrong(format!("{}: it did not end", run[0])))?;
+        (programs, differ) = (programs + count, differ + differing);
     }
     Ok(BTreeMap::from([("programs", programs), ("differ", differ)]))
 }
 
-/// Of the programs that `lab agreement` printed as different, how many differ in what: each is counted by the most that
-/// differs in it (`outputs`, `lanes`, executions that are `fewer` or `more`, or `unheard` where no answer came). With each number
-/// the seed of one that differs in the fewest places.
-pub(super) fn differing(
-    printed: &str,
-) -> Result<BTreeMap<&'static str, BTreeMap<&'static str, u64>>, Error> {
+/// Of the programs that the runs that [`runs`] gives printed as different, how many differ in what: each is counted by the most
+/// that differs in it (`outputs`, `lanes`, executions that are `fewer` or `more`, or `unheard` where no answer came). With each
+/// number the seed of one that differs in the fewest places.
+pub(super) fn differing(printed: &str, words: &[String]) -> Result<ByClass, Error> {
     let mut classes: BTreeMap<&'static str, (u64, (usize, u64))> = BTreeMap::new();
-    let goes_on = |line: &&str| line.starts_with("  block ") || line.starts_with("  buffer ");
-    let mut lines = printed.lines().peekable();
+    let mut lines = runs(printed, words)?.into_iter().flatten().peekable();
     while let Some(line) = lines.next() {
         let told = line.strip_prefix("seed ").and_then(|rest| rest.split_once(": "));
         let Some((seed, first)) = told else { continue };
@@ -134,6 +151,43 @@ pub(super) fn differing(
         (class, BTreeMap::from([("programs", programs), ("seed", seed)]))
     });
     Ok(classes.collect())
+}
+
+/// Of the programs that the runs that [`runs`] gives shrank, by the most that differs in what is left, as [`differing`] calls
+/// it: how many there are (`programs`), and how many of them have each form of control flow, by its word in records.
+pub(super) fn shrunk(printed: &str, words: &[String]) -> Result<ByClass, Error> {
+    let mut classes = ByClass::new();
+    for run in runs(printed, words)? {
+        let head = run[0];
+        let mut lines = run.into_iter().skip_while(|line| !line.starts_with("shrunk: ")).peekable();
+        let first = lines.next().and_then(|line| line.strip_prefix("shrunk: "));
+        let first = first.ok_or_else(|| wrong(format!("{head}: nothing was shrunk")))?;
+        let mut differences = vec![first];
+        while let Some(other) = lines.next_if(goes_on) {
+            differences.push(other.trim_start());
+        }
+        let class = most_that_differs(&differences);
+        let class = class.ok_or_else(|| wrong(format!("what differs in `{first}`?")))?;
+        // Behind it stands the program, each line behind its number.
+        let numbered = |line: &str| -> Option<String> {
+            let (number, code) = line.trim_start().split_once("  ")?;
+            number.parse::<u32>().ok().map(|_| code.to_owned())
+        };
+        let text = lines.map_while(numbered).collect::<Vec<_>>().join("\n");
+        let parsed = Parsed::new("shrunk.wgsl", &text).map_err(wrong)?;
+        let program = parsed.resolve("main", &Overrides::new()).map_err(wrong)?;
+        let forms = program.constructs().into_iter().map(|construct| construct.name());
+        let counted = classes.entry(class).or_default();
+        for name in std::iter::once("programs").chain(forms) {
+            *counted.entry(name).or_default() += 1;
+        }
+    }
+    Ok(classes)
+}
+
+/// Whether a line tells what else differs in the program of the line before.
+fn goes_on(line: &&str) -> bool {
+    line.starts_with("  block ") || line.starts_with("  buffer ")
 }
 
 /// The most that differs in one program, as [`differing`] calls it; `None` if that cannot be read.

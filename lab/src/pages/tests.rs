@@ -187,7 +187,10 @@ fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
 
 #[test]
 fn programs_are_counted_by_the_most_that_differs() {
-    let printed = "lanescope 0.1.0 (abc), seeds 5 to 11
+    let head = "lanescope 0.1.0 (abc), seeds 5 to 11";
+    let printed = "lanescope 0.1.0 (abd), seeds 1 to 1
+seed 1: buffer `output` differs
+lanescope 0.1.0 (abc), seeds 5 to 11
 seed 7: block b8 at line 55: 8 executions and 48 lanes, simulated 4 and 48
   block b9 at line 56: 8 executions and 9 lanes, simulated 4 and 9
 seed 5: block b1 at line 2: 9 executions and 48 lanes, simulated 4 and 48
@@ -199,7 +202,8 @@ seed 9: buffer `output` differs
 seed 10: counting random/10: nothing was heard for 40 s; its process was ended
         3  for
 6 programs in 1.0 s (6.0 a second), 6 differ; 9 blocks";
-    let found = others::differing(printed).unwrap();
+    let words = ["(abc)".to_owned()];
+    let found = others::differing(printed, &words).unwrap();
     let shown = |class: &str| (found[class]["programs"], found[class]["seed"]);
     let expected = [
         ("fewer", (1, 6)),
@@ -212,5 +216,34 @@ seed 10: counting random/10: nothing was heard for 40 s; its process was ended
     for (class, counted) in expected {
         assert_eq!(shown(class), counted, "{class}");
     }
-    assert!(others::differing("seed 1: what?").is_err());
+    assert!(others::differing(head, &words).unwrap().is_empty());
+    assert!(others::differing(&format!("{head}\nseed 1: what?"), &words).is_err());
+    assert!(others::differing(printed, &["(abe)".to_owned()]).is_err());
+}
+
+#[test]
+fn what_programs_are_shrunk_to_is_read() {
+    let printed = "lanescope 0.1.0 (abc), seeds 7 to 7
+NVIDIA H200 (NVIDIA 580.159.04), 32 lanes
+seed 7: buffer `output` differs
+shrunk: block b1 at line 4: 3 executions and 40 lanes, simulated 4 and 40
+  block b2 at line 5: 3 executions and 40 lanes, simulated 4 and 41
+   1  @group(0) @binding(0) var<storage, read_write> output: array<u32>;
+   2  @compute @workgroup_size(64)
+   3  fn main(@builtin(local_invocation_index) i: u32) {
+   4      switch i % 3u {
+   5      case 0, 1: { output[i] = subgroupAdd(i); }
+   6      default: { }
+   7      }
+   8  }
+
+        1  switch over u32
+1 programs in 3.5 s (0.3 a second), 1 differ; 26 blocks";
+    let found = others::shrunk(printed, &["(abc)".to_owned()]).unwrap();
+    assert_eq!(found.keys().collect::<Vec<_>>(), [&"lanes"]);
+    let expected = ["programs", "subgroup_in_shared_case", "switch", "switch_shared_case"]
+        .map(|name| (name, 1));
+    assert_eq!(found["lanes"], std::collections::BTreeMap::from(expected));
+    let nothing = printed.replace("shrunk: ", "shrank: ");
+    assert!(others::shrunk(&nothing, &["(abc)".to_owned()]).is_err());
 }

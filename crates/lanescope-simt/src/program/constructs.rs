@@ -6,13 +6,15 @@
 //!
 //! An `if` that does nothing but leave the loop around it (`if (done) { break; }`, a `for`'s
 //! condition) is the loop's own end, and no branch. A function that is called in a loop has its
-//! branches and loops in that loop.
+//! branches and loops in that loop, and one that is called in a case its subgroup operations in that case.
 
 use std::collections::BTreeSet;
 
+use naga::SwitchValue;
+
 use super::parsed::Program;
 use super::structure::{Body, Node, Straight};
-use super::visit::{Jump, effect};
+use super::visit::{Jump, Meeting, effect};
 
 /// A form of control flow after which lanes must reconverge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,11 +49,14 @@ pub enum Construct {
     SwitchInLoop,
     /// A `switch` in which several selectors, or a selector and the default, share a case.
     SwitchSharedCase,
+    /// A subgroup operation in a case that several values may lead to: one of several selectors, or
+    /// the default.
+    SubgroupInSharedCase,
 }
 
 impl Construct {
     /// Every construct.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Branch,
         Self::NestedBranch,
         Self::EarlyReturn,
@@ -67,6 +72,7 @@ impl Construct {
         Self::Switch,
         Self::SwitchInLoop,
         Self::SwitchSharedCase,
+        Self::SubgroupInSharedCase,
     ];
 
     /// Its word in records.
@@ -87,6 +93,7 @@ impl Construct {
             Self::Switch => "switch",
             Self::SwitchInLoop => "switch_in_loop",
             Self::SwitchSharedCase => "switch_shared_case",
+            Self::SubgroupInSharedCase => "subgroup_in_shared_case",
         }
     }
 }
@@ -102,8 +109,14 @@ fn find_constructs(program: &Program) -> BTreeSet<Construct> {
     found.body(&structure.entry_point, entry);
     // Callers stand behind their callees.
     for (index, body) in structure.functions.iter().enumerate().rev() {
-        if let Some(called_in_loop) = found.called[index] {
-            found.body(body, LoopPlace { function: true, called_in_loop, ..LoopPlace::default() });
+        if let Some(called) = found.called[index] {
+            let place = LoopPlace {
+                function: true,
+                called_in_loop: called.in_loop,
+                in_shared_case: called.in_shared_case,
+                ..LoopPlace::default()
+            };
+            found.body(body, place);
         }
     }
     found.constructs
@@ -122,12 +135,23 @@ struct LoopPlace {
     in_branch: bool,
     /// Whether `break` leaves a switch.
     in_switch: bool,
+    /// Whether in a case that several values may lead to, or called from one.
+    in_shared_case: bool,
+}
+
+/// Where the calls of a function lie.
+#[derive(Clone, Copy, Debug, Default)]
+struct Called {
+    /// Whether some of them lies in a loop.
+    in_loop: bool,
+    /// Whether some of them lies in a case that several values may lead to.
+    in_shared_case: bool,
 }
 
 struct ConstructSearch {
     constructs: BTreeSet<Construct>,
-    /// For each function: `None` if it is not called, else whether in a loop.
-    called: Vec<Option<bool>>,
+    /// For each function: `None` if it is not called.
+    called: Vec<Option<Called>>,
 }
 
 impl ConstructSearch {
@@ -151,8 +175,18 @@ impl ConstructSearch {
                     self.add(Construct::SwitchInLoop, repeated);
                     let shared = cases.iter().any(|case| case.fall_through);
                     self.add(Construct::SwitchSharedCase, shared);
-                    let inside = LoopPlace { in_branch: true, in_switch: true, ..place };
+                    let mut entered = false;
                     for case in cases {
+                        // Selectors that share a case fall through to it; any number may lead to a default.
+                        let default = case.value == SwitchValue::Default;
+                        let several = default || entered || case.fall_through;
+                        entered = case.fall_through;
+                        let inside = LoopPlace {
+                            in_branch: true,
+                            in_switch: true,
+                            in_shared_case: place.in_shared_case || several,
+                            ..place
+                        };
                         self.body(&case.body, inside);
                     }
                 }
@@ -175,11 +209,14 @@ impl ConstructSearch {
     /// in its body.
     fn straight(&mut self, straight: &Straight, behind: bool, place: LoopPlace) {
         for (statement, _) in &straight.statements {
-            if let Some(call) = effect(statement).calls {
+            let does = effect(statement);
+            let exchanges = does.synchronises == Some(Meeting::Subgroup);
+            self.add(Construct::SubgroupInSharedCase, exchanges && place.in_shared_case);
+            if let Some(call) = does.calls {
                 self.constructs.insert(Construct::Call);
-                let called = &mut self.called[call.function.index()];
-                let in_loop = place.in_loop || place.called_in_loop;
-                *called = Some(called.unwrap_or(false) || in_loop);
+                let called = self.called[call.function.index()].get_or_insert_default();
+                called.in_loop |= place.in_loop || place.called_in_loop;
+                called.in_shared_case |= place.in_shared_case;
             }
         }
         let work = behind || straight.statements.len() > 1;
@@ -274,6 +311,31 @@ mod tests {
             "for (var k = 0u; k < i; k++) { switch k { case 1u { s = 2u; break; } default {} } }",
             &[Loop, Switch, SwitchInLoop],
         );
+    }
+
+    #[test]
+    fn subgroup_operations_are_told_in_cases_that_several_values_lead_to() {
+        let in_shared = |functions: &str, body: &str| {
+            constructs(functions, body).contains(&SubgroupInSharedCase)
+        };
+        for case in ["1u, 2u", "1u, default", "default, 2u"] {
+            let default = if case.contains("default") { "" } else { "default {}" };
+            let body = format!("switch i {{ case {case} {{ s += subgroupAdd(i); }} {default} }}");
+            assert!(in_shared("", &body), "{body}");
+        }
+        let one_selector =
+            "switch i { case 1u { s += subgroupAdd(i); } case 2u, 3u { s += 1u; } default {} }";
+        assert!(!in_shared("", one_selector));
+        let behind = "switch i { case 2u, 3u { s += 1u; } default {} } s += subgroupAdd(i);";
+        assert!(!in_shared("", behind));
+        assert!(in_shared("", "switch i { case 1u {} default { s += subgroupAdd(i); } }"));
+        let deeper = "switch i { case 1u {} default { for (var k = 0u; k < i; k++) {
+            switch k { case 1u { if subgroupAny(i > 3u) { s += 1u; } } default {} } } } }";
+        assert!(in_shared("", deeper));
+        let functions = "fn f(x: u32) -> u32 { return subgroupBroadcastFirst(x); }
+            fn g(x: u32) -> u32 { return f(x) + 1u; }";
+        assert!(in_shared(functions, "switch i { case 1u, 2u { s = g(i); } default {} }"));
+        assert!(!in_shared(functions, "switch i { case 1u { s = g(i); } default {} } s += f(i);"));
     }
 
     #[test]
