@@ -251,7 +251,7 @@ pub(super) fn marks() {
     // Those of SPIR-V, where the sources lie beside it.
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: &[u8]| program::write(&folder.path().join(name), text);
-    write("trips.spv", WITH_LINES);
+    write("trips.spv", &with_lines());
     write("trips.comp", GLSL.as_bytes());
     write("common.glsl", INCLUDED.as_bytes());
     let spirv = ["profile", "trips.spv", "--n", "1024", "--device", "sim:32"];

@@ -243,7 +243,7 @@ shrunk: block b1 at line 4: 3 executions and 40 lanes, simulated 4 and 40
     assert_eq!(found.keys().collect::<Vec<_>>(), [&"lanes"]);
     let expected = ["programs", "subgroup_in_shared_case", "switch", "switch_shared_case"]
         .map(|name| (name, 1));
-    assert_eq!(found["lanes"], std::collections::BTreeMap::from(expected));
+    assert_eq!(found["lanes"], BTreeMap::from(expected));
     let nothing = printed.replace("shrunk: ", "shrank: ");
     assert!(others::shrunk(&nothing, &["(abc)".to_owned()]).is_err());
 }
