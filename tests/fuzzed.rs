@@ -236,10 +236,11 @@ fn inputs_are_of_the_kind_that_their_targets_take() {
     let base = records::Base::new();
     let read = changes().into_iter().filter(|change| decoded(&base.changed(change)).is_ok());
     assert!(read.count() > 5);
-    for bytes in spirv() {
-        let words = read_spirv("fuzz.spv", &bytes).unwrap();
-        Parsed::from_spirv("fuzz.spv", &words).unwrap();
-    }
+    let modules = spirv();
+    let words = modules.iter().map(|bytes| read_spirv("fuzz.spv", bytes).unwrap());
+    let parsed = words.filter(|words| Parsed::from_spirv("fuzz.spv", words).is_ok());
+    // All but the one with 8-bit numbers, which naga cannot hold.
+    assert_eq!(parsed.count() + 1, modules.len());
     let texts = shaders();
     let texts = texts.iter().filter_map(|bytes| input(bytes));
     let parsed = texts.filter(|(text, _)| Parsed::new("fuzz.wgsl", text).is_ok());

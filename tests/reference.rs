@@ -7,6 +7,7 @@
 mod records;
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::path::Path;
 
 use lanescope::analyze;
@@ -414,7 +415,13 @@ fn one_lock_in_wgsl_comes_free_through_cuda_and_not_through_vulkan() {
 
 /// A text file of the repository.
 fn text(path: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    if !path.ends_with(".xz") {
+        return String::from_utf8(bytes).unwrap();
+    }
+    let mut text = String::new();
+    lzma_rust2::XzReader::new(bytes.as_slice(), false).read_to_string(&mut text).unwrap();
+    text
 }
 
 /// What the kernels ask for at the least: against CUB, cold, through Vulkan.
@@ -569,7 +576,7 @@ fn masked_shuffles_compile_before_volta_and_matches_do_not() {
 /// again so, to the digit; with zeroing, as WGSL has it, it is less.
 #[test]
 fn ratios_of_passes_that_were_found_first_come_out_without_zeroed_memory() {
-    let log = text("results/other/lab/wavefronts.txt");
+    let log = text("results/other/lab/wavefronts.txt.xz");
     let figure = |kernel: &str, memory: &str, place: &str, what: &str| {
         let start = format!("{kernel} of 37d097a, memory {memory}, radv:navi21/{place} {what} ");
         log.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_else(|| panic!("{start}"))
@@ -619,7 +626,7 @@ fn came_to(part: &str) -> Vec<std::collections::BTreeMap<String, u64>> {
 /// was asked, the corpus and random programs, with the simulator's outputs; faults that nobody notices have a reason.
 #[test]
 fn as_much_of_amds_code_runs_as_was_asked_for() {
-    let log = text("results/other/lab/wavefronts.txt");
+    let log = text("results/other/lab/wavefronts.txt.xz");
     let right = ["verified", "equal to the simulator's", "equal but for floats that lie close"];
     let entries = ["lab wavefronts entries\n", "lab wavefronts entries through Mesa 25.0.7"];
     for start in entries {
@@ -644,6 +651,10 @@ fn as_much_of_amds_code_runs_as_was_asked_for() {
     }
     let alike = "outputs of 2000 are the simulator's bit for bit, 0 differ, 0 refused";
     assert_eq!(part_of(&log, "lab wavefronts random").matches(alike).count(), 2);
+    let close = part_of(&log, "lab wavefronts floats");
+    let none_differs =
+        |line: &&str| line.starts_with("2000 programs of floats") && line.ends_with(", 0 are not");
+    assert_eq!(close.lines().filter(none_differs).count(), 2, "{close}");
     let faults = part_of(&log, "lab wavefronts faults");
     let missed: Vec<&str> =
         faults.lines().filter(|line| line.contains(": not noticed by ")).collect();
@@ -660,7 +671,7 @@ fn as_much_of_amds_code_runs_as_was_asked_for() {
 /// How fast AMD's machine code is executed, what it adds to the main job on two cores, how long a profile takes.
 #[test]
 fn amds_code_is_executed_as_fast_as_was_asked_for() {
-    let log = text("results/other/lab/wavefronts.txt");
+    let log = text("results/other/lab/wavefronts.txt.xz");
     let mut rates = 0;
     for line in part_of(&log, "lab wavefronts speed").lines() {
         if let Some(rate) = line.strip_suffix(" million wave instructions a CPU second") {
@@ -670,6 +681,16 @@ fn amds_code_is_executed_as_fast_as_was_asked_for() {
         }
     }
     assert!(rates >= 14, "{rates} rates");
+    // One launch takes less time on two cores than on one.
+    let threads = part_of(&log, "RAYON_NUM_THREADS=1 and 2");
+    let wall = |count: u32| -> Vec<f64> {
+        let start = format!("threads {count}: ");
+        let rows = threads.lines().filter_map(|line| line.strip_prefix(&start));
+        rows.map(|row| row.split(' ').next().unwrap().parse().unwrap()).collect()
+    };
+    let (one, two) = (wall(1), wall(2));
+    assert!(one.len() == 2 && two.len() == 2);
+    assert!(one.iter().all(|one| two.iter().all(|two| two * 1.2 < *one)), "{one:?} {two:?}");
     let times = part_of(&log, "time lanescope profile");
     let of_wall =
         |line: &str| line.strip_prefix("real\t0m")?.strip_suffix('s')?.parse::<f64>().ok();
