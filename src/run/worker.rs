@@ -288,7 +288,8 @@ impl Runner for WorkerRunner {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::record::Method;

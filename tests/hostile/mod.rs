@@ -97,7 +97,7 @@ fn quoted(text: &str) -> Vec<&str> {
 
 /// What is written of a file that is no test.
 fn library(text: &str) -> impl Iterator<Item = &str> {
-    let tests = ["#[cfg(test)]\nmod tests {", "#[cfg(all(test, unix))]\nmod tests {"];
+    let tests = ["#[cfg(test)]\nmod tests {", "#[cfg(test)]\n#[cfg(unix)]\nmod tests {"];
     let end = tests.iter().filter_map(|head| text.find(head)).min().unwrap_or(text.len());
     text[..end].lines().filter(|line| !line.trim_start().starts_with("//"))
 }
