@@ -767,7 +767,7 @@ fn tables_name_their_code(page: &str) {
 /// A gallery has what executed the code and what compiled it, launches and verdicts, but no figure of the code.
 fn a_gallery_has_no_figure_of_code(run: &Run) {
     let known = [
-        "device, interface, drivers, records, width, launches, wrong outputs",
+        "device, interface, drivers, records, width, self-test, launches, wrong outputs",
         "claim, verdict, devices",
     ];
     let mut gallery = lanescope::report::GalleryPage::default();

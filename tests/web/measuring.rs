@@ -370,7 +370,7 @@ fn progress(browser: &mut Browser) -> Result<(), String> {
            return told;
          })()",
     )?;
-    let expected = ["about 28 s more", "about 18 s more", "slow launches: the time left is not"];
+    let expected = ["about 30 s more", "about 20 s more", "slow launches: the time left is not"];
     for (told, expected) in told.as_array().into_iter().flatten().zip(expected) {
         let told = told.as_str().unwrap_or_default();
         hold(told.contains(expected), &format!("not {expected}"), told)?;
@@ -380,7 +380,7 @@ fn progress(browser: &mut Browser) -> Result<(), String> {
     browser.value("$('stop').click()")?;
     let told = browser.text("$('status').textContent")?;
     let right = browser.value(
-        r"/^Stopped after \d+ s, \d+ of 19 launches done\.$/.test($('status').textContent)",
+        r"/^Stopped after \d+ s, \d+ of 20 launches done\.$/.test($('status').textContent)",
     )?;
     hold(right == true && !told.contains("Done"), "a stop", &told)
 }
