@@ -24,7 +24,7 @@ use crate::run::{
 use super::compiled::{Compiled, ToCompile};
 use super::place::{GIVES, RadvPlace};
 use super::source::CodeSource;
-use super::steps::{blocks_of, steps_of};
+use super::steps::{blocks_of, ran_of, steps_of};
 
 /// A family at one wave size.
 #[derive(Debug)]
@@ -334,8 +334,7 @@ impl RadvRunner {
             });
             let [executed, other] = ran.each_ref().map(|ran| &ran.dispatches[place]);
             let steps = steps_of(&executed.compiled.code, &executed.outcome.counts);
-            let ran = |counts: &Counts| (counts.executions, counts.lanes);
-            let ran = other.outcome.counts.iter().map(ran).collect();
+            let ran = ran_of(&other.compiled.code, &other.outcome.counts);
             let other = OtherInput { units: &others, ran };
             let beside = SideBySide::new(&blocks, own_units, &steps, Some(&other), true);
             let (outcome, compiled) = (executed.outcome.clone(), Arc::clone(&executed.compiled));
