@@ -2,7 +2,7 @@
 //!
 //! Input: launches. Output: what [`Runner`] asks for. The environment is the process's ([`super`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::amd::{self, AmdMemory, Counts, IssueKind, Outcome};
@@ -24,7 +24,7 @@ use crate::run::{
 use super::compiled::{Compiled, ToCompile};
 use super::place::{GIVES, RadvPlace};
 use super::source::CodeSource;
-use super::steps::{blocks_of, steps_of};
+use super::steps::{blocks_of, ran_of, steps_of};
 
 /// A family at one wave size.
 #[derive(Debug)]
@@ -334,8 +334,7 @@ impl RadvRunner {
             });
             let [executed, other] = ran.each_ref().map(|ran| &ran.dispatches[place]);
             let steps = steps_of(&executed.compiled.code, &executed.outcome.counts);
-            let ran = |counts: &Counts| (counts.executions, counts.lanes);
-            let ran = other.outcome.counts.iter().map(ran).collect();
+            let ran = ran_of(&other.compiled.code, &other.outcome.counts);
             let other = OtherInput { units: &others, ran };
             let beside = SideBySide::new(&blocks, own_units, &steps, Some(&other), true);
             let (outcome, compiled) = (executed.outcome.clone(), Arc::clone(&executed.compiled));
@@ -625,22 +624,34 @@ fn text_of(compiled: &Compiled, index: usize) -> String {
     }
 }
 
-/// What is said of blocks that no instruction ran as, by the line that they begin at; a jump alone needs none.
+/// What is said of blocks that no instruction ran as, by the line that they begin at; a jump alone needs none. Where
+/// another block begins at the line, what is shown there is that one's.
 fn unmatched_text(matched: &Matched, program: &Program) -> Option<String> {
-    let pairs = matched.beside.units.iter().zip(&matched.beside.matching.blocks);
-    let mut lines: Vec<u32> = pairs
-        .filter(|(_, what)| **what == Match::Missing)
-        .map(|(unit, _)| &program.blocks()[unit.block])
-        .filter(|block| block.ops > 0)
-        .map(|block| block.location.line)
-        .collect();
-    lines.sort_unstable();
-    lines.dedup();
-    let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+    let begin_at = |sought: Match| -> BTreeSet<u32> {
+        let pairs = matched.beside.units.iter().zip(&matched.beside.matching.blocks);
+        pairs
+            .filter(|(_, what)| **what == sought)
+            .map(|(unit, _)| &program.blocks()[unit.block])
+            .filter(|block| block.ops > 0)
+            .map(|block| block.location.line)
+            .collect()
+    };
+    let (missing, shown) = (begin_at(Match::Missing), begin_at(Match::Found));
+    let lines: Vec<String> = missing.iter().map(u32::to_string).collect();
+    let shared: Vec<String> = missing.intersection(&shown).map(u32::to_string).collect();
+    let others = match shared.is_empty() {
+        true => String::new(),
+        false => {
+            let shared = shared.join(", ");
+            format!(
+                "; what stands under lines {shared} is of other blocks there, or of another call"
+            )
+        }
+    };
     (!lines.is_empty()).then(|| {
         format!(
-            "{}: no machine instructions ran as often, with as many lanes, as the blocks that begin at \
-             lines {}: none is shown as theirs",
+            "{}: no machine instructions ran as often, with as many lanes, as blocks that begin at lines {}: none is \
+             shown as theirs{others}",
             program.entry_point().name,
             lines.join(", ")
         )
