@@ -250,6 +250,7 @@ fn a_profile_says_what_its_machine_code_is_of() {
         assert_eq!(text.matches(&heading).count(), 1, "{heading}");
         assert!(!text.contains("predicated off") && !text.contains("unknown"));
         assert!(!text.contains("nothing was counted"));
+        assert!(text.contains("lanes on in vector instructions (VALU alone), "), "{text}");
         for arm in machine::arm_lines(dispatch) {
             assert!(text.contains(&arm), "{arm}");
         }
