@@ -19,9 +19,11 @@ const ARMS: [ArmOutcome; 7] = [
 ];
 
 /// What lanes and passes are.
-const PASSES: &str = "Lanes are those that EXEC had on, over vector instructions. A wave of 64 takes two passes of 32 \
-                      lanes an instruction; at least where every empty half is skipped, at most where none is. No \
-                      pass is a cycle.";
+const PASSES: &str = "Lanes and passes are of vector instructions (VALU) alone; lanes are those that EXEC had on. A \
+                      wave of 64 takes two passes of 32 lanes an instruction; at least where every empty half is \
+                      skipped, at most where none is. What reads or writes one lane (v_readfirstlane, v_readlane, \
+                      v_writelane) counts one pass at both sizes, and what writes a mask of lanes, such as a \
+                      comparison, counts both halves. No pass is a cycle.";
 
 /// What machine code came to that was executed without its hardware; `None` if none was.
 pub(super) fn executed_code(run: &Run) -> Option<Table> {

@@ -806,6 +806,8 @@ fn pages_say_what_code_is_of(run: &Run) {
     let compared = lanescope::analyze::compare(run, run, false);
     let table = lanescope::present::compared_code(&compared).unwrap();
     assert!(table.title.contains(FAMILY) && table.title.contains(MEASURED), "{}", table.title);
+    let of_one_lane = "v_writelane) counts one pass at both sizes";
+    assert!(table.notes.iter().any(|note| note.contains(of_one_lane)), "{:?}", table.notes);
     let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     assert!(["W A", "code A", "instructions B / A"].iter().all(|name| columns.contains(name)));
     assert_eq!(table.rows.len(), compared.executed.len());
