@@ -68,6 +68,29 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
     Some(table)
 }
 
+/// The columns of machine code in the summary for machines.
+pub(super) const PLAIN_COLUMNS: [&str; 5] = [
+    "machine_lanes_mean",
+    "machine_instructions",
+    "machine_passes_min",
+    "machine_passes_max",
+    "machine_code",
+];
+
+/// Their cells, the last of which says what the others are of; empty where none was executed.
+pub(super) fn plain_code(executed: Option<&ExecutedCode>) -> [Cell; 5] {
+    let count = |figure: fn(&ExecutedCode) -> u64| {
+        Cell::from_option(executed, |code| Cell::Count(figure(code).into()))
+    };
+    [
+        Cell::from_option(executed.and_then(|code| code.active_lanes_mean), Cell::Lanes),
+        count(|code| code.instructions),
+        count(|code| code.passes_min),
+        count(|code| code.passes_max),
+        Cell::from_option(executed, |code| Cell::text(code.code_source())),
+    ]
+}
+
 /// Machine code of both sides of a comparison, executed without its hardware; `None` if there is none in both. On a
 /// narrow terminal a row has its lanes and what is B's over A's; the counts stand beneath.
 pub fn compared_code(comparison: &Comparison) -> Option<Table> {
