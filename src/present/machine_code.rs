@@ -25,6 +25,13 @@ const PASSES: &str = "Lanes and passes are of vector instructions (VALU) alone; 
                       v_writelane) counts one pass at both sizes, and what writes a mask of lanes, such as a \
                       comparison, counts both halves. No pass is a cycle.";
 
+/// In which order launches stand, where there are several.
+const ORDER: &str = "Launches that use the least part of their lanes at some width come first.";
+
+/// What brings the columns that are not there.
+const NOT_BESIDE: &str = "What became of each branch, and lanes by the source, come with --counters, which lays the \
+                          code beside the source.";
+
 /// What machine code came to that was executed without its hardware; `None` if none was.
 pub(super) fn executed_code(run: &Run) -> Option<Table> {
     let rows = analyze::machine::executed(run);
@@ -64,6 +71,13 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
     }
     table.folded_are = "of launches that waste fewer lanes";
     table.notes.push(PASSES.to_owned());
+    let launch = |row: &MachineRow| (row.kernel.clone(), row.parameters.clone());
+    if rows.iter().any(|row| launch(row) != launch(first)) {
+        table.notes.push(ORDER.to_owned());
+    }
+    if rows.iter().all(|row| row.arms.is_none()) {
+        table.notes.push(NOT_BESIDE.to_owned());
+    }
     table.notes.extend(arms_note(&rows));
     Some(table)
 }

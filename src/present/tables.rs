@@ -552,7 +552,7 @@ fn shared_text(words: &[String]) -> String {
 /// The column of lane slots, where widths are compared.
 const LANE_SLOTS: &str = "lane slots";
 
-/// A profile's devices, a row each.
+/// A profile's devices, a row each, but for those whose machine code alone was executed.
 pub fn profile_table(devices: &[DeviceProfile]) -> Table {
     let columns = [
         Column::words("device"),
@@ -573,6 +573,10 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         let work = device.column.work;
         let mean = work.active_lanes_mean();
         let failed = device.status == Status::Failed;
+        // Of machine code alone there is a sentence, and nothing for these columns.
+        if device.executed.is_some() && mean.is_none() && !failed {
+            continue;
+        }
         let worst = device.lines.first().filter(|line| line.wasted.is_some_and(|w| w > 0.0));
         let method = device.column.method;
         let mut row = vec![

@@ -366,6 +366,9 @@ fn exports_have_what_code_came_to() {
     let titles: Vec<&str> = tables.lines().filter(|line| line.starts_with("### ")).collect();
     assert!(matches!(titles[..], ["### sim:64", code] if code.contains(FAMILY)), "{titles:?}");
     assert!(tables.contains("passes at least") && tables.contains("No pass is a cycle."));
+    // No column says what became of branches, so that something else says what does; and rows have an order.
+    assert!(tables.contains("What became of each branch,") && tables.contains("with --counters"));
+    assert!(tables.contains("Launches that use the least part of their lanes"), "{tables}");
 }
 
 /// The options that bound a launch on the simulator bound it as machine code, with the same exit code and the same
@@ -846,6 +849,10 @@ fn pages_say_what_code_is_of(run: &Run) {
         assert!(!page.contains("predicated off") && !page.contains("nothing was counted"));
     }
     assert!(shown > 100, "{shown} lines");
+    for (_, table) in lanescope::present::tables(run) {
+        let hint = table.notes.iter().find(|note| note.contains("--counters"));
+        assert!(hint.is_none(), "{hint:?} stands where branches are told");
+    }
     let compared = lanescope::analyze::compare(run, run, false);
     let table = lanescope::present::compared_code(&compared).unwrap();
     assert!(table.title.contains(FAMILY) && table.title.contains(MEASURED), "{}", table.title);
