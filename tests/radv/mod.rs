@@ -328,6 +328,10 @@ fn two_are_compared_by_their_machine_code() {
     }
     let same = program::parts(&program::run(&folder, &[], &["compare", "out", "out"]));
     assert!(same.0 == 0 && same.1.contains("1.00"), "{same:?}");
+    // No figure of a gate is machine code's: it is said what has them.
+    let gate = ["compare", "out", "out", "--fail-on", "operations>1"];
+    let (code, _, stderr) = program::parts(&program::run(&folder, &[], &gate));
+    assert!(code == 2 && stderr.contains("such as sim:32, slots, operations, idle"), "{stderr}");
 }
 
 /// CSV has figures of machine code in columns of their own; Markdown has its table, and none without a figure.
