@@ -261,7 +261,9 @@ impl ExecutedCode {
     /// Its figures and what they are of, a sentence.
     pub fn sentence(&self) -> String {
         let lanes = self.active_lanes_mean.map_or(String::new(), |mean| {
-            format!("{} of {} lanes on in vector instructions, ", text::lanes(mean), self.width)
+            let width = self.width;
+            let mean = text::lanes(mean);
+            format!("{mean} of {width} lanes on in vector instructions (VALU alone), ")
         });
         format!(
             "machine code, executed without hardware: {lanes}{} instructions, {}; by kind: {} ({})",

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::agreement::{agreement, differs_by_order};
 use super::bandwidth::{Bandwidth, bandwidth};
 use super::counts::{Work, active_lanes_mean, active_lanes_mean_expected, efficiency, ratio};
+use super::machine::ExecutedCode;
 use super::names::{
     Sharing, Simulated, device_label, find_published, find_published_speedup, is_simulated,
 };
@@ -78,6 +79,8 @@ pub struct SummaryRow {
     pub efficiency: Option<Ratio>,
     /// Subgroup operations × width.
     pub lane_slots: Option<u128>,
+    /// What its machine code came to, where that was executed without its hardware.
+    pub executed: Option<ExecutedCode>,
     /// Times, where it was timed.
     pub time: Option<TimeSummary>,
     /// How fast memory was used, where the kernel says what it must move.
@@ -248,6 +251,7 @@ fn row<'a>(run: &'a Run, measurement: &'a Measurement, finished: &mut Finished<'
         published_speedup: find_published_speedup(run, measurement).cloned(),
         efficiency: efficiency(active, width),
         lane_slots: lane_slots(measurement),
+        executed: ExecutedCode::new(run, measurement),
         time: measurement.time.as_ref().map(|time| TimeSummary {
             median: time.median_ns,
             interval: time.ci95_ns,

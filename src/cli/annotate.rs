@@ -50,7 +50,10 @@ pub(crate) fn figures(profile: &Profile, look: Look) -> String {
     for note in profile.made_up_notes() {
         text += &format!("{}\n", look.paint(orange(), &fold(&visible(&note), "  ", look.columns)));
     }
-    text += &present::profile_table(&profile.devices).to_screen(look.columns);
+    let table = present::profile_table(&profile.devices);
+    if !table.rows.is_empty() {
+        text += &table.to_screen(look.columns);
+    }
     for device in &profile.devices {
         if let Some(how) = counted_how(device) {
             let line = format!("{}: {how}", device.column.device);

@@ -320,6 +320,20 @@ pub(super) fn print_launches(
     Ok(())
 }
 
+/// What `--fail-on` may speak of instead, as the end of a sentence; empty where that is nothing.
+fn what_can_be_judged(comparison: &Comparison, launches: &[LaunchComparison]) -> String {
+    let known = RelativeCondition::find_known(launches);
+    if !known.is_empty() {
+        return format!("; there are {}", known.join(", "));
+    }
+    match comparison.executed.is_empty() {
+        true => String::new(),
+        false => "; figures of machine code are compared and not judged: on a device that counts the source's lines, \
+                  such as sim:32, slots, operations, idle, efficiency and lanes are"
+            .to_owned(),
+    }
+}
+
 /// The exit code that the comparison earns, with its reasons on standard error.
 fn judge(
     condition: Option<&RelativeCondition>,
@@ -334,8 +348,9 @@ fn judge(
     let unknown = condition.find_unknown(launches);
     if !unknown.is_empty() {
         let message = format!(
-            "--fail-on cannot be judged: no launch has {} on both sides that compare",
-            unknown.join(" and ")
+            "--fail-on cannot be judged: no launch has {} on both sides that compare{}",
+            unknown.join(" and "),
+            what_can_be_judged(comparison, launches)
         );
         return Err(Failure::message(Exit::BadInput, message));
     }

@@ -109,13 +109,20 @@ pub(crate) fn csv(summary: &Summary, path: &Path, out: &mut dyn Write) -> Result
     to(path, out, |out| present::to_csv(&table, out).map_err(Failure::bad_input))
 }
 
-/// Writes the summary as Markdown, a table a device.
-pub(crate) fn markdown(summary: &Summary, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+/// Writes the summary as Markdown, a table a device, and one of machine code where some was executed.
+pub(crate) fn markdown(
+    run: &Run,
+    summary: &Summary,
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     to(path, out, |out| {
-        for device in &summary.devices {
-            let table = present::summary(device, usize::MAX);
+        for table in present::summary_tables(run, summary) {
             writeln!(out, "### {}\n", table.title)?;
             writeln!(out, "{}\n", table.to_markdown())?;
+            for note in &table.notes {
+                writeln!(out, "{note}\n")?;
+            }
         }
         Ok(())
     })

@@ -109,6 +109,12 @@ fn check_devices(
                        --device sim:32";
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
+    let weighs = arguments.export_speedscope.is_some();
+    if weighs && !choices.iter().any(|choice| choice.back_end.gives.counts) {
+        let message = "--export-speedscope writes stacks by how often the source's lines ran, which none of these \
+                       devices counts; add --device sim:32";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
     Ok(())
 }
 

@@ -67,7 +67,7 @@ fn finish(
         export::csv(&summary, path, out)?;
     }
     if let Some(path) = &arguments.export_markdown {
-        export::markdown(&summary, path, out)?;
+        export::markdown(run, &summary, path, out)?;
     }
     let page = page?;
     let stderr = &mut screen::stderr();

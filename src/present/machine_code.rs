@@ -19,9 +19,18 @@ const ARMS: [ArmOutcome; 7] = [
 ];
 
 /// What lanes and passes are.
-const PASSES: &str = "Lanes are those that EXEC had on, over vector instructions. A wave of 64 takes two passes of 32 \
-                      lanes an instruction; at least where every empty half is skipped, at most where none is. No \
-                      pass is a cycle.";
+const PASSES: &str = "Lanes and passes are of vector instructions (VALU) alone; lanes are those that EXEC had on. A \
+                      wave of 64 takes two passes of 32 lanes an instruction; at least where every empty half is \
+                      skipped, at most where none is. What reads or writes one lane (v_readfirstlane, v_readlane, \
+                      v_writelane) counts one pass at both sizes, and what writes a mask of lanes, such as a \
+                      comparison, counts both halves. No pass is a cycle.";
+
+/// In which order launches stand, where there are several.
+const ORDER: &str = "Launches that use the least part of their lanes at some width come first.";
+
+/// What brings the columns that are not there.
+const NOT_BESIDE: &str = "What became of each branch, and lanes by the source, come with --counters, which lays the \
+                          code beside the source.";
 
 /// What machine code came to that was executed without its hardware; `None` if none was.
 pub(super) fn executed_code(run: &Run) -> Option<Table> {
@@ -62,8 +71,38 @@ pub(super) fn executed_code(run: &Run) -> Option<Table> {
     }
     table.folded_are = "of launches that waste fewer lanes";
     table.notes.push(PASSES.to_owned());
+    let launch = |row: &MachineRow| (row.kernel.clone(), row.parameters.clone());
+    if rows.iter().any(|row| launch(row) != launch(first)) {
+        table.notes.push(ORDER.to_owned());
+    }
+    if rows.iter().all(|row| row.arms.is_none()) {
+        table.notes.push(NOT_BESIDE.to_owned());
+    }
     table.notes.extend(arms_note(&rows));
     Some(table)
+}
+
+/// The columns of machine code in the summary for machines.
+pub(super) const PLAIN_COLUMNS: [&str; 5] = [
+    "machine_lanes_mean",
+    "machine_instructions",
+    "machine_passes_min",
+    "machine_passes_max",
+    "machine_code",
+];
+
+/// Their cells, the last of which says what the others are of; empty where none was executed.
+pub(super) fn plain_code(executed: Option<&ExecutedCode>) -> [Cell; 5] {
+    let count = |figure: fn(&ExecutedCode) -> u64| {
+        Cell::from_option(executed, |code| Cell::Count(figure(code).into()))
+    };
+    [
+        Cell::from_option(executed.and_then(|code| code.active_lanes_mean), Cell::Lanes),
+        count(|code| code.instructions),
+        count(|code| code.passes_min),
+        count(|code| code.passes_max),
+        Cell::from_option(executed, |code| Cell::text(code.code_source())),
+    ]
 }
 
 /// Machine code of both sides of a comparison, executed without its hardware; `None` if there is none in both. On a

@@ -33,8 +33,8 @@ pub use table::error_columns;
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{
     Section, crossovers, devices, launches_table, memory_table, misses_table, model, peers,
-    profile_table, side_by_side, spread_table, summary, summary_plain, tables, waits_table,
-    width_reported,
+    profile_table, side_by_side, spread_table, summary, summary_plain, summary_tables, tables,
+    waits_table, width_reported,
 };
 pub use traffic::traffic;
 pub use width_costs::{kernel_costs, machine_models, width_costs};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::machine_code::{counted_code, executed_code};
+use super::machine_code::{PLAIN_COLUMNS, counted_code, executed_code, plain_code};
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
     self, CrossoverTable, DeviceProfile, DeviceSummary, MemoryView, Miss, Missing, ModelRow,
@@ -42,12 +42,8 @@ pub enum Section {
 pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     let mut found = vec![(Section::Devices, devices(&run.devices))];
     for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
-        let emulated =
-            run.devices.iter().any(|other| other.id == device.device && other.is_emulated());
+        let emulated = is_emulated(run, device);
         for family in by_family(device) {
-            // Where machine code alone was executed, its own table has all there is.
-            let has_figures =
-                |row: &SummaryRow| row.active_lanes_mean.is_some() || row.status == Status::Failed;
             if emulated && !family.rows.iter().any(has_figures) {
                 continue;
             }
@@ -76,6 +72,34 @@ pub fn tables(run: &Run) -> Vec<(Section, Table)> {
         found.push((Section::Crossovers, crossovers(table)));
     }
     found
+}
+
+/// The summary of a run in full, a table a device, and what machine code came to.
+pub fn summary_tables(run: &Run, found: &Summary) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for device in &found.devices {
+        let mut device = device.clone();
+        if is_emulated(run, &device) {
+            device.rows.retain(has_figures);
+            if device.rows.is_empty() {
+                continue;
+            }
+        }
+        tables.push(summary(&device, usize::MAX));
+    }
+    tables.extend(executed_code(run));
+    tables
+}
+
+/// Whether no hardware runs what a device's rows are of.
+fn is_emulated(run: &Run, device: &DeviceSummary) -> bool {
+    run.devices.iter().any(|other| other.id == device.device && other.is_emulated())
+}
+
+/// Whether a row of what no hardware runs says more than the table of machine code, which has all that there is of a
+/// launch of which machine code alone was executed.
+fn has_figures(row: &SummaryRow) -> bool {
+    row.active_lanes_mean.is_some() || row.status == Status::Failed
 }
 
 /// The rows of a device by family, since families share few parameters; those that have a baseline first.
@@ -302,6 +326,7 @@ pub fn summary_plain(summary: &Summary) -> Table {
         "flags",
         "error",
     ];
+    let names = names.into_iter().chain(PLAIN_COLUMNS);
     let mut table = Table::new("", names.map(Column::words));
     for device in &summary.devices {
         table.rows.extend(device.rows.iter().map(|row| plain_cells(device, row)));
@@ -316,7 +341,7 @@ fn plain_cells(device: &DeviceSummary, row: &SummaryRow) -> Vec<Cell> {
     };
     let interval = ratio.and_then(|ratio| ratio.interval);
     let published = row.published.as_ref().map(|published| published.active_lanes_mean);
-    vec![
+    let mut cells = vec![
         Cell::text(&device.device),
         Cell::text(&device.label),
         Cell::text(&row.kernel),
@@ -341,7 +366,9 @@ fn plain_cells(device: &DeviceSummary, row: &SummaryRow) -> Vec<Cell> {
         Cell::from_option(row.bandwidth.and_then(|found| found.copy_rate), Cell::Percent),
         Cell::Flags(row.flags.clone()),
         Cell::text(row.error.clone().unwrap_or_default()),
-    ]
+    ];
+    cells.extend(plain_code(row.executed.as_ref()));
+    cells
 }
 
 /// The most ratios that counting misses for one reason that are shown at once.
@@ -525,7 +552,7 @@ fn shared_text(words: &[String]) -> String {
 /// The column of lane slots, where widths are compared.
 const LANE_SLOTS: &str = "lane slots";
 
-/// A profile's devices, a row each.
+/// A profile's devices, a row each, but for those whose machine code alone was executed.
 pub fn profile_table(devices: &[DeviceProfile]) -> Table {
     let columns = [
         Column::words("device"),
@@ -546,6 +573,10 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         let work = device.column.work;
         let mean = work.active_lanes_mean();
         let failed = device.status == Status::Failed;
+        // Of machine code alone there is a sentence, and nothing for these columns.
+        if device.executed.is_some() && mean.is_none() && !failed {
+            continue;
+        }
         let worst = device.lines.first().filter(|line| line.wasted.is_some_and(|w| w > 0.0));
         let method = device.column.method;
         let mut row = vec![

@@ -272,6 +272,7 @@ pub(super) fn records() {
         let (code, _, stderr) = compare(&folder, &["one", "three", "--fail-on", &gate]);
         assert_eq!(code, 2, "{stderr}");
         assert!(stderr.contains(&format!("no launch has {figure} on both sides")), "{stderr}");
+        assert!(stderr.contains("; there are slots, idle, efficiency"), "{stderr}");
     }
     let at = |part: &str| stdout.find(part).unwrap();
     assert!(at("The seeds differ") < at("lane slots  "), "what differs is said first");

@@ -258,6 +258,10 @@ pub(super) fn bad_input() {
     refused(&["two.wgsl", "--launch", "two.toml", "--entry", "b"], "--entry has no effect");
     refused(&["waste.wgsl", "--fail-on", "speed<1"], "none of efficiency, active_lanes, share");
     refused(&["waste.wgsl", "--sass"], "--sass shows the machine code of a device cuda:N");
+    let of_code =
+        ["profile", "waste.wgsl", "--device", "radv:navi21/64", "--export-speedscope", "s"];
+    refused_in(&folder, &of_code, 2, "none of these devices counts; add --device sim:32");
+    assert!(!folder.path().join("s").exists(), "a profile of no stack is not written");
     refused(&["waste.wgsl", "--workgroups", "0"], "an example is 64,1,1");
     refused(&["waste.wgsl", "--entry", "mian"], "it has: main");
     refused(&["waste.wgsl", "--n", "0"], "at least 1");

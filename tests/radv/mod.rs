@@ -92,12 +92,13 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// What must hold of the program where RADV is.
-const CHECKS: [(&str, fn()); 5] = [
+const CHECKS: [(&str, fn()); 6] = [
     ("a_profile_says_what_its_machine_code_is_of", a_profile_says_what_its_machine_code_is_of),
     ("arms_are_not_guessed", arms_are_not_guessed),
     ("outputs_are_held_against_the_simulators", outputs_are_held_against_the_simulators),
     ("two_are_compared_by_their_machine_code", two_are_compared_by_their_machine_code),
     ("limits_are_the_simulators", limits_are_the_simulators),
+    ("exports_have_what_code_came_to", exports_have_what_code_came_to),
 ];
 
 /// A shader with a loop that lanes leave by floating point.
@@ -250,6 +251,7 @@ fn a_profile_says_what_its_machine_code_is_of() {
         assert_eq!(text.matches(&heading).count(), 1, "{heading}");
         assert!(!text.contains("predicated off") && !text.contains("unknown"));
         assert!(!text.contains("nothing was counted"));
+        assert!(text.contains("lanes on in vector instructions (VALU alone), "), "{text}");
         for arm in machine::arm_lines(dispatch) {
             assert!(text.contains(&arm), "{arm}");
         }
@@ -326,6 +328,51 @@ fn two_are_compared_by_their_machine_code() {
     }
     let same = program::parts(&program::run(&folder, &[], &["compare", "out", "out"]));
     assert!(same.0 == 0 && same.1.contains("1.00"), "{same:?}");
+    // No figure of a gate is machine code's: it is said what has them.
+    let gate = ["compare", "out", "out", "--fail-on", "operations>1"];
+    let (code, _, stderr) = program::parts(&program::run(&folder, &[], &gate));
+    assert!(code == 2 && stderr.contains("such as sim:32, slots, operations, idle"), "{stderr}");
+}
+
+/// CSV has figures of machine code in columns of their own; Markdown has its table, and none without a figure.
+fn exports_have_what_code_came_to() {
+    let folder = TempDir::new().unwrap();
+    let run = |option: &str, out: &str| {
+        let launches =
+            ["run", "five_patterns", "-a", "n=4096", "--device", "radv:navi21/64,sim:64"];
+        let arguments = [&launches[..], &[option, "-", "--out", out]].concat();
+        let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+        assert_eq!(code, 0, "{stderr}");
+        stdout
+    };
+    let table = run("--export-csv", "a");
+    let mut csv = csv::Reader::from_reader(table.as_bytes());
+    let headers = csv.headers().unwrap().clone();
+    let place = |name: &str| headers.iter().position(|header| header == name).unwrap();
+    let rows: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+    let mut executed = 0;
+    for row in &rows {
+        let on_amd = row[place("device")].starts_with("radv:");
+        executed += usize::from(on_amd);
+        let code = &row[place("machine_code")];
+        assert_eq!(code.contains(FAMILY) && code.contains(", code "), on_amd, "{row:?}");
+        for name in ["machine_instructions", "machine_passes_min", "machine_passes_max"] {
+            let count = row[place(name)].parse::<u64>();
+            assert_eq!(count.is_ok_and(|count| count > 1000), on_amd, "{name}: {row:?}");
+        }
+        for name in ["active_lanes_mean", "machine_lanes_mean"] {
+            let of_code = name == "machine_lanes_mean";
+            assert_eq!(row[place(name)].parse::<f64>().is_ok(), of_code == on_amd, "{row:?}");
+        }
+    }
+    assert!(executed > 0 && rows.len() == 2 * executed, "{table}");
+    let tables = run("--export-markdown", "b");
+    let titles: Vec<&str> = tables.lines().filter(|line| line.starts_with("### ")).collect();
+    assert!(matches!(titles[..], ["### sim:64", code] if code.contains(FAMILY)), "{titles:?}");
+    assert!(tables.contains("passes at least") && tables.contains("No pass is a cycle."));
+    // No column says what became of branches, so that something else says what does; and rows have an order.
+    assert!(tables.contains("What became of each branch,") && tables.contains("with --counters"));
+    assert!(tables.contains("Launches that use the least part of their lanes"), "{tables}");
 }
 
 /// The options that bound a launch on the simulator bound it as machine code, with the same exit code and the same
@@ -711,12 +758,16 @@ fn every_figure_says_what_it_is_of() {
             assert!(columns.contains(&"W") && columns.contains(&"code"), "{columns:?}");
         }
     }
-    // The summary, of which CSV and Markdown are made, has no figure of machine code.
+    // In the summary, of which CSV and Markdown are made, figures of machine code stand apart, with what they are of.
     let summary = lanescope::analyze::summary(&run);
     let on_amd = |device: &&DeviceSummary| device.device.starts_with("radv:");
     for row in summary.devices.iter().filter(on_amd).flat_map(|device| &device.rows) {
         let none = row.active_lanes_mean.is_none() && row.efficiency.is_none();
         assert!(none && row.lane_slots.is_none() && row.time.is_none(), "{}", row.kernel);
+        let named = row.executed.as_ref().map(machine::ExecutedCode::code_source);
+        let named = named.unwrap_or_default();
+        let parts = [FAMILY, MEASURED, "waves of ", ", code "];
+        assert!(parts.iter().all(|part| named.contains(part)), "{}: {named}", row.kernel);
     }
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     for text in ["docs/run.md", "docs/profile.md"] {
@@ -802,9 +853,15 @@ fn pages_say_what_code_is_of(run: &Run) {
         assert!(!page.contains("predicated off") && !page.contains("nothing was counted"));
     }
     assert!(shown > 100, "{shown} lines");
+    for (_, table) in lanescope::present::tables(run) {
+        let hint = table.notes.iter().find(|note| note.contains("--counters"));
+        assert!(hint.is_none(), "{hint:?} stands where branches are told");
+    }
     let compared = lanescope::analyze::compare(run, run, false);
     let table = lanescope::present::compared_code(&compared).unwrap();
     assert!(table.title.contains(FAMILY) && table.title.contains(MEASURED), "{}", table.title);
+    let of_one_lane = "v_writelane) counts one pass at both sizes";
+    assert!(table.notes.iter().any(|note| note.contains(of_one_lane)), "{:?}", table.notes);
     let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     assert!(["W A", "code A", "instructions B / A"].iter().all(|name| columns.contains(name)));
     assert_eq!(table.rows.len(), compared.executed.len());

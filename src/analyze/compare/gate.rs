@@ -121,6 +121,15 @@ impl RelativeCondition {
         };
         self.comparisons.iter().filter(known).map(|comparison| comparison.figure.name()).collect()
     }
+
+    /// The figures that some launch has on both sides, which a condition may speak of.
+    pub fn find_known(launches: &[LaunchComparison]) -> Vec<&'static str> {
+        let known = |figure: Figure| {
+            let comparison = Comparison { figure, operator: Operator::Greater, bound: 1.0 };
+            launches.iter().any(|launch| value(launch, &comparison).is_some())
+        };
+        FIGURES.iter().filter(|(_, figure)| known(*figure)).map(|(name, _)| *name).collect()
+    }
 }
 
 /// B's figure over A's; of a time the end of its interval that meets the bound last.

@@ -313,9 +313,8 @@ fn instructions_without_texts_say_how_to_get_them() {
     assert!(text.contains("pip install nvidia-cuda-nvdisasm") && text.contains("  0x0010  "));
 }
 
-#[test]
-fn what_executed_code_has_nothing_of_is_told_with_the_code() {
-    let mut run = counted_by_hardware();
+/// What says that machine code was executed without its hardware.
+fn counters_of_code() -> Vec<Counter> {
     let counter = |name: &str| Counter {
         name: name.to_owned(),
         value: 64.0,
@@ -323,9 +322,33 @@ fn what_executed_code_has_nothing_of_is_told_with_the_code() {
         description: "made up, code 0123abcd".to_owned(),
     };
     let names = ["valu_instructions", "valu_lanes", "valu_passes_min", "valu_passes_max"];
+    names.map(counter).to_vec()
+}
+
+#[test]
+fn what_has_machine_code_alone_has_a_sentence_and_no_row() {
+    let mut run = demo(&[32, 64]);
+    let shown = |run: &Run| figures(&profiles(run)[0], PLAIN);
+    let has_row = |text: &str| text.lines().any(|line| line.starts_with("sim:64 "));
+    run.measurements[1].dispatches.clear();
+    let text = shown(&run);
+    assert!(has_row(&text), "nothing else says that it has no counts: {text}");
+    run.measurements[1].counters = counters_of_code();
+    let text = shown(&run);
+    assert!(!has_row(&text) && text.lines().any(|line| line.starts_with("sim:32 ")), "{text}");
+    assert!(text.contains("  sim:64: machine code, executed without hardware: "), "{text}");
+    run.measurements[0].dispatches.clear();
+    run.measurements[0].counters = counters_of_code();
+    let text = shown(&run);
+    assert!(!text.contains("efficiency"), "a table without rows is none: {text}");
+}
+
+#[test]
+fn what_executed_code_has_nothing_of_is_told_with_the_code() {
+    let mut run = counted_by_hardware();
     let measurement = &mut run.measurements[0];
     let why = format!("{}: nothing ran as lines 3, 4", measurement.dispatches[0].entry_point);
-    measurement.counters = names.map(counter).to_vec();
+    measurement.counters = counters_of_code();
     measurement.counters_missing = vec![why.clone(), "the disk is full".to_owned()];
     let profile = &profiles(&run)[0];
     assert!(machine_code(profile, true, PLAIN).contains(&format!("{why}.\n")));
