@@ -138,7 +138,18 @@ fn outputs_are_held_against_the_simulators() {
         let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_told = words.contains("the machine code left in `o` is not, bit for bit,");
         assert_eq!(is_told, differs, "{line}: {stdout}");
+        let guess =
+            "floating point is rounded otherwise, or invocations depend on which runs first";
+        assert_eq!(words.contains(guess), differs, "{line}: {stdout}");
     }
+    // Lanes that a wave does not have were asked, and nothing is a float: the flag is the reason, and no guess.
+    let arguments = ["profile", "s.wgsl", "--device", "radv:navi21/64", "--n", "4096"];
+    let shader = include_str!("../wgsl/subgroup_shuffle.wgsl");
+    let (_folder, (code, stdout, stderr)) = profiled(&[("s.wgsl", shader)], &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let reason = "values that are not defined (shuffle_past_the_edge_of_a_subgroup";
+    assert!(words.contains(reason) && !words.contains("rounded otherwise, or"), "{stdout}");
 }
 
 /// Arms that load: each stands behind a branch, whatever waits before it.

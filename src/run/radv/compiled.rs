@@ -5,6 +5,7 @@
 
 use naga::back::spv::{Options, WriterFlags, ZeroInitializeWorkgroupMemoryMode, write_vec};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
+use naga::{ScalarKind, TypeInner};
 
 use crate::amd::Code;
 use crate::kernel::Launch;
@@ -91,6 +92,21 @@ const UNCHECKED: BoundsCheckPolicies = BoundsCheckPolicies {
     image_load: BoundsCheckPolicy::Unchecked,
     binding_array: BoundsCheckPolicy::Unchecked,
 };
+
+/// Whether a program works with floats anywhere: what has none is rounded nowhere.
+pub(super) fn has_floats(program: &Program) -> bool {
+    let (module, info) = (program.module(), program.info());
+    let is_float = |ty: &naga::proc::TypeResolution| {
+        let inner = ty.inner_with(&module.types);
+        matches!(inner, TypeInner::Matrix { .. }) || inner.scalar_kind() == Some(ScalarKind::Float)
+    };
+    let entry_points = module.entry_points.iter().enumerate();
+    let entry_points = entry_points.map(|(at, entry)| (&entry.function, info.get_entry_point(at)));
+    let functions = module.functions.iter().map(|(handle, found)| (found, &info[handle]));
+    entry_points.chain(functions).any(|(function, known)| {
+        function.expressions.iter().any(|(handle, _)| is_float(&known[handle].ty))
+    })
+}
 
 /// A program as naga writes it: with checks of indices and of divisions, or without any; loops are not
 /// bounded, which ends none that ends. `zeroed` says whether workgroup memory begins as zeros.

@@ -12,7 +12,8 @@ use crate::mapping::branches::{OtherInput, SideBySide, units};
 use crate::mapping::matching::Match;
 use crate::program::{Binding, Program};
 use crate::record::{
-    Backend, Counter, Device, DeviceKind, LimitOf, MachineCode, Method, Packing, SOURCE_LANES_MEAN,
+    Backend, Counter, Device, DeviceKind, Flag, LimitOf, MachineCode, Method, Packing,
+    SOURCE_LANES_MEAN, Tag, flag,
 };
 use crate::run::launched::{Programs, indirect_counts, outputs_sha256, outputs_shown, programs};
 use crate::run::simulator::{self, SimulatorRunner};
@@ -21,10 +22,10 @@ use crate::run::{
     caught,
 };
 
-use super::compiled::{Compiled, ToCompile};
+use super::compiled::{Compiled, ToCompile, has_floats};
 use super::place::{GIVES, RadvPlace};
 use super::source::CodeSource;
-use super::steps::{blocks_of, ran_of, steps_of};
+use super::steps::{blocks_of, ran_nearly, ran_of, steps_of};
 
 /// A family at one wave size.
 #[derive(Debug)]
@@ -47,6 +48,58 @@ struct Ran {
     /// SHA-256 of each output.
     outputs_sha256: BTreeMap<String, String>,
 }
+
+/// The outputs of a launch that are not the simulator's, bit for bit, and what the simulator flagged.
+#[derive(Debug)]
+struct Differing {
+    outputs: Vec<String>,
+    flags: Vec<Flag>,
+}
+
+impl Differing {
+    /// Which they are, and why so as far as that is known: where values are not defined nothing else is said, and floats
+    /// are named where there are `floats`. `None` where all are the simulator's.
+    fn text(&self, entry_point: &str, floats: bool) -> Option<String> {
+        let flagged = |tags: &[Tag]| -> Vec<Flag> {
+            self.flags.iter().filter(|flag| tags.contains(&flag.tag)).cloned().collect()
+        };
+        let names: Vec<String> = self.outputs.iter().map(|name| format!("`{name}`")).collect();
+        let undefined = flagged(&UNDEFINED);
+        let order = flagged(&[Tag::DependsOnSchedule, Tag::DataRace]);
+        let cause = match (undefined.is_empty(), order.is_empty(), floats) {
+            (false, ..) => format!(
+                "the simulator flagged values that are not defined ({})",
+                flag::words(&undefined, ", ")
+            ),
+            (true, false, _) => {
+                format!("invocations depend on which runs first ({})", flag::words(&order, ", "))
+            }
+            (true, true, true) => {
+                "floating point is rounded otherwise, or invocations depend on which runs first"
+                    .to_owned()
+            }
+            (true, true, false) => {
+                "it has no floats, so that invocations may depend on which runs first".to_owned()
+            }
+        };
+        (!names.is_empty()).then(|| {
+            format!(
+                "{entry_point}: what the machine code left in {} is not, bit for bit, what the simulator left: {cause}",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+/// Flags of values that WGSL, or a subgroup's edge, leaves undefined.
+const UNDEFINED: [Tag; 6] = [
+    Tag::EdgeSource,
+    Tag::InactiveSource,
+    Tag::ReadOutOfBounds,
+    Tag::WriteOutOfBounds,
+    Tag::DivergentBarrier,
+    Tag::DivergentUniformLoad,
+];
 
 /// Outputs by name.
 type Outputs = BTreeMap<String, Vec<u8>>;
@@ -308,8 +361,8 @@ impl RadvRunner {
         self.lay_beside(launch).map(|(matched, _)| matched)
     }
 
-    /// The same, and the outputs that are not the simulator's, bit for bit.
-    fn lay_beside(&self, launch: &Launch) -> Result<(Vec<Matched>, Vec<String>), RunError> {
+    /// The same, and what its outputs are beside the simulator's.
+    fn lay_beside(&self, launch: &Launch) -> Result<(Vec<Matched>, Differing), RunError> {
         let programs = programs(launch)?;
         let other = launch.next_input();
         let simulate = |launch: &Launch| {
@@ -345,7 +398,8 @@ impl RadvRunner {
         let of_simulator = &simulated[0].outputs_sha256;
         let differ = |(name, sha256): &(&String, &String)| of_simulator.get(*name) != Some(*sha256);
         let differing = ran[0].outputs_sha256.iter().filter(differ).map(|(name, _)| name.clone());
-        Ok((matched, differing.collect()))
+        let flags = simulated[0].flags.clone();
+        Ok((matched, Differing { outputs: differing.collect(), flags }))
     }
 
     fn map_counters(&self, launch: &Launch) -> Result<Collected, RunError> {
@@ -359,17 +413,8 @@ impl RadvRunner {
         }
         // Where there is a reference, outputs were held against that.
         let last = launch.dispatches.last().filter(|_| launch.reference.is_none());
-        collected.missing.extend(last.and_then(|last| {
-            let names: Vec<String> = differing.iter().map(|name| format!("`{name}`")).collect();
-            (!names.is_empty()).then(|| {
-                format!(
-                    "{}: what the machine code left in {} is not, bit for bit, what the simulator left: floating point \
-                     is rounded otherwise, or invocations depend on which runs first",
-                    last.entry_point,
-                    names.join(", ")
-                )
-            })
-        }));
+        let floats = programs.iter().any(has_floats);
+        collected.missing.extend(last.and_then(|last| differing.text(&last.entry_point, floats)));
         Ok(collected)
     }
 
@@ -648,10 +693,18 @@ fn unmatched_text(matched: &Matched, program: &Program) -> Option<String> {
             )
         }
     };
+    let cause = match (ran_nearly(&matched.beside, &matched.outcome.counts), has_floats(program)) {
+        (true, true) => {
+            "other instructions ran nearly so: floating point that is rounded otherwise changes how often \
+             loops iterate, and with it the counts of a whole loop"
+        }
+        (true, false) => "other instructions ran nearly so, as where the compiler changed a loop",
+        (false, _) => "the compiler may have removed, merged or copied what they do",
+    };
     (!lines.is_empty()).then(|| {
         format!(
             "{}: no machine instructions ran as often, with as many lanes, as blocks that begin at lines {}: none is \
-             shown as theirs{others}",
+             shown as theirs{others}; {cause}",
             program.entry_point().name,
             lines.join(", ")
         )

@@ -7,7 +7,8 @@ use crate::amd::fields::{EXEC, Format, OperandSource};
 use crate::amd::opcodes::{Control, OpcodeAction};
 use crate::amd::{Code, Counts, Instruction, IssueKind};
 use crate::instrument::Count;
-use crate::mapping::branches::{Guard, LaneSetting, SourceBlock, Step, StepKind};
+use crate::mapping::branches::{Guard, LaneSetting, SideBySide, SourceBlock, Step, StepKind};
+use crate::mapping::matching::Match;
 use crate::program::Program;
 use crate::run::measure::flow_of;
 
@@ -148,6 +149,24 @@ fn writes(instruction: &Instruction) -> bool {
         IssueKind::Lds => !READS.iter().any(|start| name.starts_with(start)),
         _ => false,
     }
+}
+
+/// Counts lie near one another where they differ by at most one in so many.
+const NEARLY: u64 = 20;
+
+/// Whether an instruction of no block ran nearly as a block that has none did, but not quite.
+pub(super) fn ran_nearly(beside: &SideBySide, counts: &[Counts]) -> bool {
+    let SideBySide { units, matching, .. } = beside;
+    let near = |a: u64, b: u64| a > 0 && a.abs_diff(b) * NEARLY <= a.max(b);
+    let pairs = units.iter().zip(&matching.blocks);
+    let mut missing = pairs.filter(|(_, what)| **what == Match::Missing);
+    let counts = counts.iter().zip(&matching.instructions);
+    let left: Vec<&Counts> =
+        counts.filter(|(_, unit)| unit.is_none()).map(|(counts, _)| counts).collect();
+    missing.any(|(unit, _)| {
+        let (executions, lanes) = unit.ran;
+        left.iter().any(|ran| near(ran.executions, executions) && near(ran.lanes, lanes))
+    })
 }
 
 #[cfg(test)]

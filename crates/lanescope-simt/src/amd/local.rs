@@ -11,6 +11,9 @@ use super::wave::{Half, Wave};
 /// Banks of the local data share, each 4 bytes wide.
 const BANKS: usize = 32;
 
+/// The most words that an instruction loads or stores for a lane.
+const WORDS: usize = 4;
+
 impl Reach<'_> {
     /// The offset of an instruction with one.
     fn local_offset(i: &Fields) -> u32 {
@@ -45,29 +48,58 @@ impl Reach<'_> {
         }
     }
 
-    /// Counts how often the busiest bank must be asked again for one word of half a wave.
+    /// Counts the turns that the busiest bank takes beyond those that as many words need where no two meet in a bank; of
+    /// half a wave, whose lanes want the words at these addresses, at most [`WORDS`] each.
     ///
-    /// Lanes that want the same word are served together. An access of several words is counted as
-    /// so many accesses of one: a lower bound, since wide accesses take their turns in parts.
-    fn count_conflicts(&mut self, wave: &Wave, half: usize, addresses: &Half) {
-        let mut words: [[u32; BANKS]; BANKS] = [[u32::MAX; BANKS]; BANKS];
-        let mut counts = [0_usize; BANKS];
-        for_active(wave, half, |lane| {
-            let word = addresses[lane] / 4;
-            let bank = word as usize % BANKS;
-            let count = counts[bank];
-            if !words[bank][..count].contains(&word) {
-                words[bank][count] = word;
-                counts[bank] += 1;
-            }
-        });
-        let most = counts.iter().max().copied().unwrap_or(0);
-        self.tally.conflicts += most.saturating_sub(1) as u64;
+    /// Lanes that want the same word are served together. What an instruction wants of all its words is one access: a
+    /// lower bound, since wide accesses take their turns in parts.
+    fn count_conflicts(&mut self, wave: &Wave, half: usize, addresses: &[Half]) {
+        const NONE: u8 = u8::MAX;
+        let (mut words, mut next) = ([0_u32; 32 * WORDS], [NONE; 32 * WORDS]);
+        let (mut first, mut counts) = ([NONE; BANKS], [0_u8; BANKS]);
+        let mut distinct: u8 = 0;
+        for addresses in addresses {
+            for_active(wave, half, |lane| {
+                let word = addresses[lane] / 4;
+                let bank = word as usize % BANKS;
+                let mut at = first[bank];
+                while at != NONE && words[usize::from(at)] != word {
+                    at = next[usize::from(at)];
+                }
+                if at == NONE {
+                    let place = usize::from(distinct);
+                    (words[place], next[place]) = (word, first[bank]);
+                    first[bank] = distinct;
+                    counts[bank] += 1;
+                    distinct += 1;
+                }
+            });
+        }
+        let most = counts.iter().max().copied().map_or(0, usize::from);
+        let least = usize::from(distinct).div_ceil(BANKS);
+        self.tally.conflicts += (most - least) as u64;
     }
 
     /// Half a wave's addresses at an offset.
     fn local_addresses(wave: &Wave, i: &Fields, half: usize, offset: u32) -> Half {
         wave.half(i.sources[0], half).map(|address| address.wrapping_add(offset))
+    }
+
+    /// The addresses of words behind one another, from half a wave's addresses on.
+    fn local_places(addresses: &Half) -> [Half; WORDS] {
+        let mut word = 0;
+        [(); WORDS].map(|()| {
+            let places = addresses.map(|address| address.wrapping_add(word));
+            word += 4;
+            places
+        })
+    }
+
+    /// The addresses of `count` words behind one another, one or two, from each of two addresses on.
+    fn local_pairs([first, second]: &[Half; 2], count: usize) -> [Half; WORDS] {
+        let mut places = Self::local_places(first);
+        places[count..2 * count].copy_from_slice(&Self::local_places(second)[..count]);
+        places
     }
 
     /// Loads of `words` words from one address.
@@ -101,14 +133,16 @@ impl Reach<'_> {
                     if half < wave.halves() { wave.half(i.sources[0], half) } else { [0; 32] }
                 },
             );
-        let offsets = [i.access.offset, i.access.offset_second];
-        for (place, offset) in (0_u8..).zip(offsets) {
-            for word in 0..words {
-                for (half, address) in addresses.iter().enumerate().take(wave.halves()) {
-                    let at = address.map(|a| a.wrapping_add(offset * unit + 4 * u32::from(word)));
-                    let values = self.local_words(wave, half, &at);
-                    wave.write_half(i.destination + place * words + word, half, &values);
-                }
+        let offsets = [i.access.offset, i.access.offset_second].map(|offset| offset * unit);
+        let count = usize::from(words);
+        for (half, address) in addresses.iter().enumerate().take(wave.halves()) {
+            let at = offsets.map(|offset| address.map(|a| a.wrapping_add(offset)));
+            let at = Self::local_pairs(&at, count);
+            let at = &at[..2 * count];
+            self.count_conflicts(wave, half, at);
+            for (register, at) in (i.destination..).zip(at) {
+                let values = self.local_words(wave, half, at);
+                wave.write_half(register, half, &values);
             }
         }
         Ok(())
@@ -116,17 +150,17 @@ impl Reach<'_> {
 
     fn local_loads(&mut self, wave: &mut Wave, i: &Fields, first: u8, offset: u32, words: u8) {
         for half in 0..wave.halves() {
-            let addresses = Self::local_addresses(wave, i, half, offset);
-            for word in 0..words {
-                let at = addresses.map(|address| address.wrapping_add(4 * u32::from(word)));
-                let values = self.local_words(wave, half, &at);
-                wave.write_half(first + word, half, &values);
+            let at = Self::local_places(&Self::local_addresses(wave, i, half, offset));
+            let at = &at[..usize::from(words)];
+            self.count_conflicts(wave, half, at);
+            for (register, at) in (first..).zip(at) {
+                let values = self.local_words(wave, half, at);
+                wave.write_half(register, half, &values);
             }
         }
     }
 
     fn local_words(&mut self, wave: &Wave, half: usize, addresses: &Half) -> Half {
-        self.count_conflicts(wave, half, addresses);
         let mut values = [0; 32];
         for_active(wave, half, |lane| values[lane] = self.local_get(addresses[lane], 4));
         values
@@ -147,7 +181,7 @@ impl Reach<'_> {
         Self::local_known(i)?;
         for half in 0..wave.halves() {
             let addresses = Self::local_addresses(wave, i, half, Self::local_offset(i));
-            self.count_conflicts(wave, half, &addresses);
+            self.count_conflicts(wave, half, &[addresses]);
             let mut values = [0; 32];
             for_active(wave, half, |lane| {
                 values[lane] = extend(self.local_get(addresses[lane], bytes), bytes, signed);
@@ -171,7 +205,7 @@ impl Reach<'_> {
         Self::local_known(i)?;
         for half in 0..wave.halves() {
             let addresses = Self::local_addresses(wave, i, half, Self::local_offset(i));
-            self.count_conflicts(wave, half, &addresses);
+            self.count_conflicts(wave, half, &[addresses]);
             let mut values = *wave.vector(i.destination, half);
             for_active(wave, half, |lane| {
                 let value = self.local_get(addresses[lane], 2);
@@ -189,7 +223,12 @@ impl Reach<'_> {
     /// As [`Self::load_local`].
     pub fn store_local(&mut self, wave: &mut Wave, i: &Fields, words: u8) -> Result<(), Fault> {
         Self::local_known(i)?;
-        self.local_stores(wave, i, i.sources[1], Self::local_offset(i), words);
+        let offset = Self::local_offset(i);
+        for half in 0..wave.halves() {
+            let at = Self::local_places(&Self::local_addresses(wave, i, half, offset));
+            self.count_conflicts(wave, half, &at[..usize::from(words)]);
+        }
+        self.local_stores(wave, i, i.sources[1], offset, words);
         Ok(())
     }
 
@@ -206,8 +245,14 @@ impl Reach<'_> {
         unit: u32,
     ) -> Result<(), Fault> {
         Self::local_known(i)?;
-        self.local_stores(wave, i, i.sources[1], i.access.offset * unit, words);
-        self.local_stores(wave, i, i.sources[2], i.access.offset_second * unit, words);
+        let offsets = [i.access.offset, i.access.offset_second].map(|offset| offset * unit);
+        let count = usize::from(words);
+        for half in 0..wave.halves() {
+            let at = offsets.map(|offset| Self::local_addresses(wave, i, half, offset));
+            self.count_conflicts(wave, half, &Self::local_pairs(&at, count)[..2 * count]);
+        }
+        self.local_stores(wave, i, i.sources[1], offsets[0], words);
+        self.local_stores(wave, i, i.sources[2], offsets[1], words);
         Ok(())
     }
 
@@ -221,11 +266,9 @@ impl Reach<'_> {
     ) {
         let OperandSource::Vector(first) = from else { return };
         for half in 0..wave.halves() {
-            let addresses = Self::local_addresses(wave, i, half, offset);
-            for word in 0..words {
-                let at = addresses.map(|address| address.wrapping_add(4 * u32::from(word)));
-                self.count_conflicts(wave, half, &at);
-                let values = wave.vector(first + word, half);
+            let at = Self::local_places(&Self::local_addresses(wave, i, half, offset));
+            for (register, at) in (first..).zip(&at[..usize::from(words)]) {
+                let values = wave.vector(register, half);
                 for_active(wave, half, |lane| self.local_put(at[lane], 4, values[lane]));
             }
         }
@@ -246,7 +289,7 @@ impl Reach<'_> {
         Self::local_known(i)?;
         for half in 0..wave.halves() {
             let addresses = Self::local_addresses(wave, i, half, Self::local_offset(i));
-            self.count_conflicts(wave, half, &addresses);
+            self.count_conflicts(wave, half, &[addresses]);
             let values = wave.half(i.sources[1], half);
             for_active(wave, half, |lane| {
                 self.local_put(addresses[lane], bytes, values[lane] >> shift);
@@ -301,7 +344,7 @@ impl Reach<'_> {
         Self::local_known(i)?;
         for half in 0..wave.halves() {
             let addresses = Self::local_addresses(wave, i, half, Self::local_offset(i));
-            self.count_conflicts(wave, half, &addresses);
+            self.count_conflicts(wave, half, &[addresses]);
             let [given, beside] = [1, 2].map(|n: usize| wave.half(i.sources[n], half));
             let mut before: Half = [0; 32];
             for_active(wave, half, |lane| {

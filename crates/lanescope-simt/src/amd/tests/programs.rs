@@ -110,6 +110,15 @@ const CONFLICTS: &[u32] = &[
     0xbf810000, // s_endpgm
 ];
 
+/// Writes four words a lane, one behind the other: 128 words, four in each bank.
+const FOUR_WORDS: &[u32] = &[
+    0x34020084, // v_lshlrev_b32_e32 v1, 4, v0
+    0x7e040300, // v_mov_b32_e32 v2, v0
+    0x7e060300, // v_mov_b32_e32 v3, v0
+    0xdb7c0000, 0x00000001, // ds_write_b128 v1, v[0:3]
+    0xbf810000, // s_endpgm
+];
+
 /// Reads two words at once, bytes and halves with and without sign, and adds to words of the local
 /// data share.
 const SPREAD: &[u32] = &[
@@ -331,6 +340,24 @@ fn the_halves_of_a_wide_wave_share_registers() {
 fn words_of_one_bank_are_conflicts() {
     let (_, code, outcome) = execute(CONFLICTS, facts(32, 32), 1, &[]);
     assert_eq!(outcome.unwrap().total(&code, IssueKind::Lds).accesses.conflicts, 1);
+}
+
+#[test]
+fn wide_accesses_conflict_only_where_words_meet_that_need_not() {
+    let conflicts = |words: &[u32]| {
+        let facts = Facts { local_bytes: 1024, ..facts(32, 32) };
+        let (_, code, outcome) = execute(words, facts, 1, &[]);
+        outcome.unwrap().total(&code, IssueKind::Lds).accesses.conflicts
+    };
+    assert_eq!(conflicts(FOUR_WORDS), 0);
+    // v_lshlrev_b32_e32 v1, 5, v0: only every other four banks are wanted, for eight words each.
+    let apart: Vec<u32> =
+        std::iter::once(0x3402_0085).chain(FOUR_WORDS[1..].iter().copied()).collect();
+    assert_eq!(conflicts(&apart), 4);
+    // v_mov_b32_e32 v1, 0: all lanes want the same four words.
+    let alike: Vec<u32> =
+        std::iter::once(0x7e02_0280).chain(FOUR_WORDS[1..].iter().copied()).collect();
+    assert_eq!(conflicts(&alike), 0);
 }
 
 #[test]
