@@ -29,8 +29,8 @@ const PASSES: &str = "Lanes and passes are of vector instructions (VALU) alone; 
 const ORDER: &str = "Launches that use the least part of their lanes at some width come first.";
 
 /// What brings the columns that are not there.
-const NOT_BESIDE: &str = "What became of each branch, and lanes by the source, come with --counters, which lays the \
-                          code beside the source.";
+const NOT_BESIDE: &str = "What became of each branch, and lanes by the source, come with counters, for which the \
+                          code is laid beside the source.";
 
 /// What machine code came to that was executed without its hardware; `None` if none was.
 pub(super) fn executed_code(run: &Run) -> Option<Table> {

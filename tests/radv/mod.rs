@@ -382,7 +382,9 @@ fn exports_have_what_code_came_to() {
     assert!(matches!(titles[..], ["### sim:64", code] if code.contains(FAMILY)), "{titles:?}");
     assert!(tables.contains("passes at least") && tables.contains("No pass is a cycle."));
     // No column says what became of branches, so that something else says what does; and rows have an order.
-    assert!(tables.contains("What became of each branch,") && tables.contains("with --counters"));
+    assert!(
+        tables.contains("What became of each branch,") && tables.contains("come with counters")
+    );
     assert!(tables.contains("Launches that use the least part of their lanes"), "{tables}");
 }
 
@@ -865,7 +867,7 @@ fn pages_say_what_code_is_of(run: &Run) {
     }
     assert!(shown > 100, "{shown} lines");
     for (_, table) in lanescope::present::tables(run) {
-        let hint = table.notes.iter().find(|note| note.contains("--counters"));
+        let hint = table.notes.iter().find(|note| note.contains("come with counters"));
         assert!(hint.is_none(), "{hint:?} stands where branches are told");
     }
     let compared = lanescope::analyze::compare(run, run, false);
